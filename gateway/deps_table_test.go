@@ -135,7 +135,7 @@ var mayImport = map[string]string{
 	"gateway/controller/content":             "gateway/controller gateway/controller/client",
 	"gateway/kinds/module/coverage":          "gateway/controller gateway/controller/client gateway/kinds/gvr gateway/kinds/module plugins",
 	"gateway/kinds/definition":               "admission admission/order conversion conversion/proof crd crd/definition crd/object gateway/api gateway/authz gateway/catalog gateway/controller gateway/controller/client gateway/controller/content gateway/kinds gateway/kinds/definition/compile gateway/kinds/definition/leftovers gateway/kinds/definition/proofs gateway/kinds/definition/usage gateway/kinds/gvr gateway/resource/engine gateway/resource/local",
-	"gateway/kinds/definition/proofs":        "conversion/proof conversion/webhook crd crd/custom crd/definition gateway/controller gateway/controller/client gateway/kinds/gvr gateway/kinds/module gateway/kinds/module/lossless",
+	"gateway/kinds/definition/proofs":        "admission admission/order conversion/proof conversion/webhook crd crd/custom crd/definition gateway/controller gateway/controller/client gateway/kinds/gvr gateway/kinds/module gateway/kinds/module/lossless",
 	"gateway/kinds/event":                    "excerpt gateway/controller gateway/controller/client gateway/kinds gateway/kinds/gvr gateway/resource/engine gateway/resource/local",
 	"gateway/controller/garbage":             "crd gateway/controller gateway/controller/client gateway/kinds/gvr",
 	"gateway/kinds/module/image":             "gateway/controller gateway/controller/client gateway/kinds/gvr gateway/kinds/module",

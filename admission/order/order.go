@@ -19,6 +19,7 @@ const (
 	ModulePermission              = "ModulePermission"
 	ModuleProof                   = "ModuleProof"
 	RulesProof                    = "RulesProof"
+	WebhookProof                  = "WebhookProof"
 	ModuleReference               = "ModuleReference"
 	ModuleStatus                  = "ModuleStatus"
 	MutatingAdmissionPolicy       = "MutatingAdmissionPolicy"
@@ -114,6 +115,7 @@ var Plugins = []Place{
 	{ValidatingAdmissionPolicy, On, Validates},
 	{ValidatingAdmissionWebhook, On, Validates},
 	{RulesProof, Always, Validates},
+	{WebhookProof, Always, Validates},
 	{ModuleProof, Always, Validates}, // last, as it takes longest
 	{ResourceQuota, On, Charges},
 }

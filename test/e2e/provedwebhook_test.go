@@ -8,7 +8,7 @@ import (
 )
 
 // A webhook over HTTPS is proved where its definition asks for it: the condition of the
-// definition names the field and the versions.
+// definition names the field and the versions, and with Enforce so does a refusal to bind it.
 func TestAWebhookIsProved(t *testing.T) {
 	harness.SkipExternal(t)
 	hook := harness.NewWebhook(t)
@@ -40,6 +40,10 @@ func TestAWebhookIsProved(t *testing.T) {
 	}
 	if is := condition(c.api.Get(c.crdPath()).Object(), "Established"); is["status"] != "True" {
 		t.Errorf("Established is %v", is)
+	}
+	changed := object{"metadata": object{"annotations": object{"conversion.wasmgate.dev/proof": "Enforce"}}, "spec": object{"conversion": object{"webhook": object{"conversionReviewVersions": []string{"v1", "v1beta1"}}}}}
+	if r := c.api.Merge(c.crdPath(), changed).Want(422); !r.Contains("the webhook loses what it converts: ") || !r.Contains("hostPort") {
+		t.Errorf("%s", r.Body)
 	}
 	c.api.Merge(c.crdPath(), `{"metadata":{"annotations":{"conversion.wasmgate.dev/proof":null}}}`).Want(200)
 	c.api.Eventually(c.crdPath(), func(r *harness.Reply) bool { return len(condition(r.Object(), "Lossless")) == 0 })

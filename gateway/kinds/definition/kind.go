@@ -25,7 +25,7 @@ func Kind(c kinds.Config, modules compile.Modules, rules compile.Rules) kinds.Ki
 	converters := compile.Converters{Modules: modules, Rules: rules, Metrics: c.Metrics, Log: c.Log}
 	return kinds.Kind{
 		Admission: func(*engine.Engine, authz.Decider) ([]admission.Plugin, error) {
-			return []admission.Plugin{conversionLoss{stored.Any, stored.Some, compile.Definition, converters.Converter}}, nil
+			return []admission.Plugin{conversionLoss{stored.Any, stored.Some, compile.Definition, converters.Converter}, proofs.NewGuard(proofs.Webhook)}, nil
 		},
 		Compile: compile.Definition,
 		Convert: converters.Converter,

@@ -9,6 +9,7 @@ package proofs
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -25,9 +26,13 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/lossless"
 )
 
-// Annotation asks for a proof of the webhook that converts for a definition, with the value
-// Report: the condition informs.
-const Annotation = "conversion.wasmgate.dev/proof"
+const (
+	// Annotation asks for a proof of the webhook that converts for a definition: with the
+	// value Report the condition informs, with Enforce the [Guard] refuses, too.
+	Annotation = "conversion.wasmgate.dev/proof"
+	// AcknowledgedAnnotation lists paths of fields whose loss is meant, with commas.
+	AcknowledgedAnnotation = "conversion.wasmgate.dev/acknowledged-loss"
+)
 
 // Objects are definitions as the controller uses them.
 type Objects interface {
@@ -38,7 +43,15 @@ type Objects interface {
 
 // Prover looks for what the webhook of a definition loses. The error is that there is
 // nothing to look at.
-type Prover func(ctx context.Context, definition *unstructured.Unstructured) (proof.Report, error)
+type Prover func(ctx context.Context, definition *unstructured.Unstructured, b Bounds) (proof.Report, error)
+
+// Bounds are those of one proof.
+type Bounds struct {
+	// Acknowledged are paths of fields whose loss is meant.
+	Acknowledged []string
+	// Budget is how long it may take.
+	Budget time.Duration
+}
 
 // Controller proves webhooks, one at a time. It runs in one gateway. The condition says of
 // which generation it is, so that no other gateway looks again.
@@ -68,7 +81,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		return gvr.IgnoreNotFound(err)
 	}
 	last, asked := c.tried[key.Name]
-	if !asked && known.Annotations[Annotation] != string(module.ReportLoss) {
+	if !asked && known.Annotations[Annotation] == "" {
 		return nil // nearly all of them, and schemas are large
 	}
 	obj, err := c.objects.Get(ctx, gvr.Definitions, "", key.Name)
@@ -86,14 +99,19 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		delete(c.tried, key.Name)
 		return nil
 	}
-	if said != nil && said.ObservedGeneration == obj.GetGeneration() && said.Status != metav1.ConditionUnknown {
+	_, acknowledged := askedOf(obj)
+	meant := fmt.Sprintf(" %q", acknowledged) // which the generation does not tell
+	inputs := fmt.Sprint(obj.GetUID(), " ", obj.GetGeneration(), meant)
+	changed := last.Inputs != inputs
+	if known := last.Inputs == "" || strings.HasSuffix(last.Inputs, meant); known && said != nil && said.ObservedGeneration == obj.GetGeneration() && said.Status != metav1.ConditionUnknown {
+		c.tried[key.Name] = module.Proved{Inputs: inputs}
 		return nil
 	}
-	if inputs := fmt.Sprint(obj.GetUID(), " ", obj.GetGeneration()); last.Inputs != inputs {
+	if changed {
 		last = module.Proved{Inputs: inputs}
 	}
 	if last.Lossless == "" || last.Again() && last.Due(time.Now()) <= 0 {
-		report, err := c.prove(ctx, obj)
+		report, err := c.prove(ctx, obj, Bounds{acknowledged, budget})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -109,10 +127,27 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	return gvr.IgnoreNotFound(c.report(ctx, key.Name, lossless.ConditionOf([]*unstructured.Unstructured{obj}, func(*unstructured.Unstructured) module.Proved { return last }, obj.GetGeneration())))
 }
 
-// asks tells that a definition asks for a proof, and is converted for by a webhook that is
-// no module and no rules.
+// askedOf is what a definition asks for, and the paths of fields whose loss is meant.
+func askedOf(obj *unstructured.Unstructured) (asked module.Proof, acknowledged []string) {
+	all := obj.GetAnnotations()
+	for path := range strings.SplitSeq(all[AcknowledgedAnnotation], ",") {
+		if path = strings.TrimSpace(path); path != "" {
+			acknowledged = append(acknowledged, path)
+		}
+	}
+	return module.Proof(all[Annotation]), acknowledged
+}
+
+// asks tells that a definition asks for a proof, and that there is something to prove.
 func asks(obj *unstructured.Unstructured) bool {
-	if obj.GetAnnotations()[Annotation] != string(module.ReportLoss) || obj.GetDeletionTimestamp() != nil {
+	asked, _ := askedOf(obj)
+	return (asked == module.ReportLoss || asked == module.EnforceProof) && isConverted(obj)
+}
+
+// isConverted tells that a definition is converted for by a webhook that is no module and no
+// rules.
+func isConverted(obj *unstructured.Unstructured) bool {
+	if obj.GetDeletionTimestamp() != nil {
 		return false
 	}
 	strategy, _, _ := unstructured.NestedString(obj.Object, "spec", "conversion", "strategy")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,17 +27,19 @@ type world struct {
 	report proof.Report
 	err    error
 
-	mu     sync.Mutex // who is woken by a timer has seen nothing of the test
-	proved int        // guarded by mu
+	mu           sync.Mutex // who is woken by a timer has seen nothing of the test
+	proved       int        // guarded by mu
+	acknowledged []string   // at last; guarded by mu
 }
 
-func (w *world) prove(_ context.Context, d *unstructured.Unstructured) (proof.Report, error) {
+func (w *world) prove(_ context.Context, d *unstructured.Unstructured, b proofs.Bounds) (proof.Report, error) {
 	if d.GetName() != controllertest.CronTabsDefinition {
 		w.t.Errorf("%s is proved", d.GetName())
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.proved++
+	w.acknowledged = b.Acknowledged
 	return w.report, w.err
 }
 
@@ -127,6 +130,15 @@ func TestAWebhookIsProvedWhereADefinitionAsks(t *testing.T) {
 			obj.Object["spec"].(map[string]any)["conversion"] = convert("https://hooks.example.com/convert")
 		})
 		w.expect(1, "True NothingLost "+at+"7 objects came back as they were")
+		w.change(func(obj *unstructured.Unstructured) {
+			obj.SetAnnotations(map[string]string{proofs.Annotation: "Enforce", proofs.AcknowledgedAnnotation: "spec.a, spec.b[*].c,"})
+		})
+		w.expect(1, "True NothingLost "+at+"7 objects came back as they were") // as other losses are meant
+		if !slices.Equal(w.acknowledged, []string{"spec.a", "spec.b[*].c"}) {
+			t.Errorf("%q are acknowledged", w.acknowledged)
+		}
+		w.change(func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"a": "c"}) })
+		w.expect(0, "True NothingLost "+at+"7 objects came back as they were")
 		w.ask("")
 		w.expect(0, none) // nobody asks any more
 		stop()

@@ -21,7 +21,7 @@ const (
 )
 
 // Webhook is the [Prover] that asks the webhook.
-func Webhook(ctx context.Context, obj *unstructured.Unstructured) (proof.Report, error) {
+func Webhook(ctx context.Context, obj *unstructured.Unstructured, b Bounds) (proof.Report, error) {
 	c, err := definition.FromTree(obj.Object)
 	if err != nil {
 		return proof.Report{}, err
@@ -38,5 +38,5 @@ func Webhook(ctx context.Context, obj *unstructured.Unstructured) (proof.Report,
 		return proof.Report{}, err
 	}
 	defer w.Close()
-	return proof.Prove(ctx, d, w, proof.Options{Seed: 1, Budget: budget, Objects: objects, PerSecond: perSecond, Temporary: webhook.Unreachable}), nil
+	return proof.Prove(ctx, d, w, proof.Options{Seed: 1, Budget: b.Budget, Objects: objects, Acknowledged: b.Acknowledged, PerSecond: perSecond, Temporary: webhook.Unreachable}), nil
 }
