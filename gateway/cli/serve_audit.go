@@ -24,7 +24,7 @@ func auditFlags(a *options.Audit) flagGroup {
 
 // passingFlags are those of how events go somewhere.
 func passingFlags(f flagGroup, name, to string, p *options.AuditPassing) {
-	f.StringVar(&p.Mode, name+"mode", p.Mode, "whether requests wait for "+to+": `"+strings.Join(options.AuditModes, "`, ")+"; the last refuses what cannot be kept")
+	f.StringVar(&p.Mode, name+"mode", p.Mode, "the `mode`, which says whether requests wait for "+to+": "+strings.Join(options.AuditModes, ", ")+"; the last refuses what cannot be kept")
 	f.IntVar(&p.BufferSize, name+"batch-buffer-size", p.BufferSize, "how `many` events wait for "+to+", in batch mode; more are lost")
 	f.IntVar(&p.MaxSize, name+"batch-max-size", p.MaxSize, "how `many` events go to "+to+" at once, in batch mode")
 	f.DurationVar(&p.MaxWait, name+"batch-max-wait", p.MaxWait, "how long events wait until there are so many, in batch mode")

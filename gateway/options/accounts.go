@@ -13,6 +13,14 @@ const (
 	mostMaxExpiration  = (1 << 32) * time.Second
 )
 
+// Audiences are whom tokens for this API are for, unless they say otherwise.
+func (s Serve) Audiences() []string {
+	if len(s.APIAudiences) > 0 {
+		return s.APIAudiences
+	}
+	return s.ServiceAccountIssuers
+}
+
 // validateAccounts checks what is said of the tokens of service accounts, and of the
 // certificates of clients.
 func (s Serve) validateAccounts(bad func(flag, format string, args ...any)) {
@@ -30,6 +38,9 @@ func (s Serve) validateAccounts(bad func(flag, format string, args ...any)) {
 		if slices.Contains(s.ServiceAccountIssuers[:i], issuer) {
 			bad("service-account-issuer", "%q is there twice", issuer)
 		}
+	}
+	if slices.Contains(s.APIAudiences, "") {
+		bad("api-audiences", "must not be empty")
 	}
 	if at := s.ServiceAccountJWKSURI; at != "" {
 		if u, err := url.Parse(at); err != nil || u.Scheme != "https" || u.Host == "" {

@@ -70,6 +70,8 @@ type Serve struct {
 	// ServiceAccountIssuers are whose tokens are believed; the first is who the
 	// gateway's own say signed them.
 	ServiceAccountIssuers []string
+	// APIAudiences are whom tokens for this API are for; none are the issuers.
+	APIAudiences []string
 	// ServiceAccountJWKSURI is where others read the keys that verify tokens; "" is
 	// this gateway.
 	ServiceAccountJWKSURI string

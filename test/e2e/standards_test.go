@@ -25,7 +25,8 @@ func TestTableOfStandards_ADM01(t *testing.T) {
 }
 
 // TestAdmissionPluginsAreConfigured_ADM01 has a gateway whose pods are held to a level
-// unless somebody says otherwise, and that has plugins on which are off by default.
+// unless somebody says otherwise, that has plugins on which are off by default, and
+// whose tokens are for somebody else than who issues them.
 func TestAdmissionPluginsAreConfigured_ADM01(t *testing.T) {
 	harness.SkipExternal(t)
 	file := filepath.Join(t.TempDir(), "admission.yaml")
@@ -33,7 +34,7 @@ func TestAdmissionPluginsAreConfigured_ADM01(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g := harness.Start(t, harness.Options{Args: []string{"--controllers=", "--admission-control-config-file=" + file, "--enable-admission-plugins=AlwaysPullImages,DenyServiceExternalIPs", "--disable-admission-plugins=Priority"}})
+	g := harness.Start(t, harness.Options{Args: []string{"--controllers=", "--admission-control-config-file=" + file, "--enable-admission-plugins=AlwaysPullImages,DenyServiceExternalIPs", "--disable-admission-plugins=Priority", "--api-audiences=api,api.example"}})
 	api := g.API(t)
 	const pod = `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:1"}]}}`
 	if r := api.Post("/api/v1/namespaces/default/pods", json.RawMessage(strings.Replace(pod, `"containers"`, `"hostPID":true,"containers"`, 1))).Want(403); !strings.Contains(string(r.Body), "violates PodSecurity") {
@@ -43,6 +44,11 @@ func TestAdmissionPluginsAreConfigured_ADM01(t *testing.T) {
 		t.Errorf("%s", r.Body)
 	}
 	api.Post("/api/v1/namespaces/default/services", json.RawMessage(`{"metadata":{"name":"s"},"spec":{"ports":[{"port":1}],"externalIPs":["1.2.3.4"]}}`)).Want(403)
+	api.Post("/api/v1/namespaces/default/serviceaccounts", json.RawMessage(`{"metadata":{"name":"a"}}`)).Want(201)
+	token := api.Post("/api/v1/namespaces/default/serviceaccounts/a/token", json.RawMessage(`{}`)).Want(201)
+	if !strings.Contains(string(token.Body), `"audiences":["api","api.example"]`) {
+		t.Errorf("%s", token.Body)
+	}
 	if r := api.Get("/metrics").Want(200); !strings.Contains(string(r.Body), `pod_security_evaluations_total{decision="deny",mode="enforce",policy_level="baseline"`) {
 		t.Error("the refusal is not counted")
 	}

@@ -38,9 +38,9 @@ type Config struct {
 	Flags *apiserver.AuthenticationConfiguration
 	// SigningAlgs are those that tokens may be signed by; none is RS256.
 	SigningAlgs []string
-	// Audiences are whom the tokens of this gateway are for, which are those who issue
-	// them: nobody else may be one of them.
-	Audiences []string
+	// Audiences are whom the tokens of this gateway are for, and Issuers who issues its
+	// own: nobody else may be one of them.
+	Audiences, Issuers []string
 	// Gateway is what this gateway is called among those that share a store.
 	Gateway string
 	Webhook Webhook
@@ -115,7 +115,7 @@ func (a *Authenticator) read() (asks []authenticator.Token, configured *apiserve
 		return asks, nil, nil
 	}
 	a.anonymous, a.compiler = configured.Anonymous, authenticationcel.NewDefaultCompiler()
-	return asks, configured, validate(a.compiler, configured, a.c.Audiences)
+	return asks, configured, validate(a.compiler, configured, a.c.Issuers)
 }
 
 // Look tells why nothing can be made of a configuration, and asks nobody. It returns what
@@ -200,7 +200,7 @@ func (a *Authenticator) Run(ctx context.Context, told, late func(error)) {
 func (a *Authenticator) use(ctx context.Context, data []byte) error {
 	c, err := decode(data)
 	if err == nil {
-		err = validate(a.compiler, c, a.c.Audiences)
+		err = validate(a.compiler, c, a.c.Issuers)
 	}
 	if err == nil && !reflect.DeepEqual(c.Anonymous, a.anonymous) {
 		err = errors.New("anonymous: Forbidden: changed from initial configuration file")

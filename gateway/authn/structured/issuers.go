@@ -36,7 +36,7 @@ func newIssuers(ctx context.Context, compiler authenticationcel.Compiler, c *api
 	var all []authenticator.Token
 	for _, j := range c.JWT {
 		options := oidc.Options{
-			JWTAuthenticator: j, Compiler: compiler, SupportedSigningAlgs: o.SigningAlgs, DisallowedIssuers: o.Audiences, APIServerID: o.Gateway,
+			JWTAuthenticator: j, Compiler: compiler, SupportedSigningAlgs: o.SigningAlgs, DisallowedIssuers: o.Issuers, APIServerID: o.Gateway,
 		}
 		var err error
 		if options.Client, err = asking(j.Issuer); err != nil {

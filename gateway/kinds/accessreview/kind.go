@@ -14,7 +14,7 @@ import (
 func Kind(c kinds.Config) kinds.Kind {
 	return kinds.Kind{Serve: func(*engine.Engine) (kinds.Served, error) {
 		return kinds.Served{Reviews: func(who authn.Authenticator, may authz.Decider) map[schema.GroupResource]api.Review {
-			return Answers{Authenticator: who, Audiences: c.Options.ServiceAccountIssuers, Decider: may}.All()
+			return Answers{Authenticator: who, Audiences: c.Options.Audiences(), Decider: may}.All()
 		}}, nil
 	}}
 }

@@ -1,6 +1,7 @@
 package serviceaccount
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/authn"
@@ -27,6 +28,25 @@ func TestTokensAreForWhomTheyWereAskedFor(t *testing.T) {
 			if _, ok, err := tokens.Authenticate(t.Context(), r); ok != believed || ok != (err == nil) {
 				t.Errorf("%s for %q: %t, %v", request, audience, ok, err)
 			}
+		}
+	}
+}
+
+// Whom this API's tokens are for need not be who issues them.
+func TestTokensAreForTheAPI(t *testing.T) {
+	tokens, _ := newTokens(t, ecKey(t))
+	tokens.Audiences = []string{"api", "api.example"}
+	out, err := ask(tokens, `{}`)
+	if err != nil || !slices.Equal(out.Spec.Audiences, tokens.Audiences) {
+		t.Fatal(out, err)
+	}
+	other, err := ask(tokens, `{"spec":{"audiences":["https://issuer"]}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for token, believed := range map[string]bool{out.Status.Token: true, other.Status.Token: false} {
+		if _, ok, err := tokens.Authenticate(t.Context(), authn.Request{BearerToken: token}); ok != believed {
+			t.Errorf("%t, %v", ok, err)
 		}
 	}
 }

@@ -43,8 +43,9 @@ type Tokens struct {
 	Key       *Key
 	Verifiers []Verifier
 	// Issuers are whose tokens are believed, at least one: the first is who signs.
-	// Tokens are for all of them unless they say otherwise.
 	Issuers []string
+	// Audiences are whom tokens are for unless they say otherwise, at least one.
+	Audiences []string
 	// MaxExpiration is how long a token lasts at most; 0 is no bound.
 	MaxExpiration time.Duration
 	// ExtendExpiration lets tokens that kubelets ask for in the usual way last for
@@ -135,7 +136,7 @@ func (t *Tokens) tellAge(c *claims, r authn.Request) {
 func (t *Tokens) isFor(audiences []string, r authn.Request) bool {
 	meant := r.Audiences
 	if len(meant) == 0 {
-		meant = t.Issuers
+		meant = t.Audiences
 	}
 	return slices.ContainsFunc(audiences, func(one string) bool { return slices.Contains(meant, one) })
 }

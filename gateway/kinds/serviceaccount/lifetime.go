@@ -37,7 +37,7 @@ func (t *Tokens) lasts(c *claims, spec *authenticationv1.TokenRequestSpec, o res
 		spec.ExpirationSeconds, asked = &most, most
 	}
 	from := c.IssuedAt.Time
-	if t.ExtendExpiration && c.About.Pod != nil && asked == projected && !slices.ContainsFunc(spec.Audiences, func(a string) bool { return !t.issues(a) }) {
+	if t.ExtendExpiration && c.About.Pod != nil && asked == projected && !slices.ContainsFunc(spec.Audiences, func(a string) bool { return !slices.Contains(t.Audiences, a) }) {
 		c.About.WarnAfter = jwt.NewNumericDate(from.Add(seconds(asked)))
 		asked = extended
 	}

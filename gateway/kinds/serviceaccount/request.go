@@ -97,7 +97,7 @@ func (t *Tokens) complete(ctx context.Context, wanted *authenticationv1.TokenReq
 			fmt.Errorf("the UID in the token request (%s) does not match the UID of the service account (%s)", wanted.UID, account.GetUID()))
 	}
 	if len(wanted.Spec.Audiences) == 0 {
-		wanted.Spec.Audiences = slices.Clone(t.Issuers)
+		wanted.Spec.Audiences = slices.Clone(t.Audiences)
 	}
 	wanted.Name, wanted.Namespace, wanted.UID, wanted.CreationTimestamp = of.Name, of.Namespace, account.GetUID(), metav1.NewTime(now)
 	wanted.Status = authenticationv1.TokenRequestStatus{}

@@ -119,6 +119,7 @@ func TestIssuersAreReplaced(t *testing.T) {
 	before, _ := newTokens(t, k)
 	after, _ := newTokens(t, k)
 	after.Issuers = []string{"https://new", "https://issuer"}
+	after.Audiences = after.Issuers
 	old, err := ask(before, `{}`)
 	if err != nil {
 		t.Fatal(err)

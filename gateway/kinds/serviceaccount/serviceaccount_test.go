@@ -83,7 +83,7 @@ var began = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // newTokens are tokens of the account "robot", at a time that the test moves.
 func newTokens(t testing.TB, k *Key) (*Tokens, *time.Time) {
 	now := began
-	return &Tokens{Key: k, Issuers: []string{"https://issuer"}, Now: func() time.Time { return now }, Objects: stored{
+	return &Tokens{Key: k, Issuers: []string{"https://issuer"}, Audiences: []string{"https://issuer"}, Now: func() time.Time { return now }, Objects: stored{
 		"serviceaccounts robot": "metadata: {uid: u1}",
 		"pods mine":             "{metadata: {uid: u2}, spec: {serviceAccountName: robot}}",
 		"pods other":            "{metadata: {uid: u3}, spec: {serviceAccountName: other}}",
