@@ -180,7 +180,7 @@ var mayImport = map[string]string{
 	"gateway/resource/scale":                 "crd crd/object",
 	"gateway/resource/patch":                 "crd/jsonpatch crd/object excerpt",
 	"gateway/resource/local":                 "crd crd/object gateway/catalog gateway/resource gateway/view/encoding storage/watchcache gateway/view gateway/resource/engine",
-	"gateway/kinds/accessreview":             "crd/object gateway/api gateway/authn gateway/authz gateway/kinds gateway/resource/engine",
+	"gateway/kinds/accessreview":             "crd/object gateway/api gateway/authn gateway/authz gateway/kinds gateway/options gateway/resource/engine",
 	"gateway/kinds/guardreport":              "crd/object gateway/admitting/guards gateway/controller gateway/controller/client gateway/kinds gateway/kinds/gvr gateway/resource/engine gateway/resource/local plugins/signature",
 	"gateway/kinds/module/folder":            "gateway/admitting/guards gateway/kinds/module gateway/kinds/module/trust plugins plugins/signature",
 	"gateway/admitting/guards":               "admission/order crd crd/object gateway/bounds/files gateway/controller",

@@ -14,7 +14,7 @@ const (
 )
 
 // Audiences are whom tokens for this API are for, unless they say otherwise.
-func (s Serve) Audiences() []string {
+func Audiences(s Serve) []string {
 	if len(s.APIAudiences) > 0 {
 		return s.APIAudiences
 	}

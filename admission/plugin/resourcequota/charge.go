@@ -12,15 +12,16 @@ import (
 )
 
 // Charge is what the quotas of a namespace are after a write, in the same order;
-// a quota that the write uses nothing of is as it was. The states that a has are
+// a quota that the write uses nothing of is as it was. What is limited has to be covered
+// by one of them. The states that a has are
 // what [Typed] made of them. The error, of a write that a quota refuses, is the
 // client's.
-func Charge(quotas []corev1.ResourceQuota, a admission.Attributes) ([]corev1.ResourceQuota, error) {
+func Charge(quotas []corev1.ResourceQuota, limited Limited, a admission.Attributes) ([]corev1.ResourceQuota, error) {
 	of := Of(a.GetResource().GroupResource())
 	if of == nil {
 		return quotas, nil
 	}
-	return resourcequota.CheckRequest(quotas, a, of, nil)
+	return resourcequota.CheckRequest(quotas, a, of, limited)
 }
 
 // Equal tells that two lists hold the same quantities.

@@ -116,7 +116,7 @@ func TestChargesAreWhatIsCounted_ADM02(t *testing.T) {
 			if p, ok := it.(*corev1.Pod); ok && len(p.Spec.Containers[0].Resources.Limits) == 0 && podRequires(podKind.MatchingResources([]corev1.ResourceName{"cpu", "limits.cpu", "memory"}), p) != nil && len(q.Spec.Hard) > 9 {
 				continue // refused for that
 			}
-			after, err := Charge([]corev1.ResourceQuota{q}, write("CREATE", o.gr.WithVersion("v1"), "o", it, nil))
+			after, err := Charge([]corev1.ResourceQuota{q}, nil, write("CREATE", o.gr.WithVersion("v1"), "o", it, nil))
 			if err != nil {
 				t.Errorf("%s of %s: %v", o.text, text, err)
 				continue
@@ -174,13 +174,13 @@ func TestAPodThatIsGivenADeadlineIsChargedAgain(t *testing.T) {
 	}{
 		"a deadline": {without, with, 1}, "another": {with, later, 0}, "none": {with, without, 0}, "still none": {without, without, 0},
 	} {
-		after, err := Charge([]corev1.ResourceQuota{q}, write("UPDATE", Pods.WithVersion("v1"), "p", c.now, c.old))
+		after, err := Charge([]corev1.ResourceQuota{q}, nil, write("UPDATE", Pods.WithVersion("v1"), "p", c.now, c.old))
 		if err != nil || !Equal(after[0].Status.Used, corev1.ResourceList{"pods": number(c.uses)}) {
 			t.Errorf("%s: %v, %v", name, after[0].Status.Used, err)
 		}
 	}
 	q.Status.Used = q.Spec.Hard
-	if _, err := Charge([]corev1.ResourceQuota{q}, write("UPDATE", Pods.WithVersion("v1"), "p", with, without)); !apierrors.IsForbidden(err) {
+	if _, err := Charge([]corev1.ResourceQuota{q}, nil, write("UPDATE", Pods.WithVersion("v1"), "p", with, without)); !apierrors.IsForbidden(err) {
 		t.Errorf("beyond what there is: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 )
 
@@ -14,7 +15,7 @@ import (
 func Kind(c kinds.Config) kinds.Kind {
 	return kinds.Kind{Serve: func(*engine.Engine) (kinds.Served, error) {
 		return kinds.Served{Reviews: func(who authn.Authenticator, may authz.Decider) map[schema.GroupResource]api.Review {
-			return Answers{Authenticator: who, Audiences: c.Options.Audiences(), Decider: may}.All()
+			return Answers{Authenticator: who, Audiences: options.Audiences(c.Options), Decider: may}.All()
 		}}, nil
 	}}
 }

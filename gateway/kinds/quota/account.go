@@ -65,7 +65,7 @@ func (a *account) Charge(context.Context) ([]resource.Posting, error) {
 	for i, s := range states {
 		before[i] = *s.quota
 	}
-	after, err := resourcequota.Charge(before, a.about)
+	after, err := resourcequota.Charge(before, a.quotas.limited, a.about)
 	if err != nil {
 		if _, ok := err.(apierrors.APIStatus); !ok {
 			err = apierrors.NewInternalError(err)

@@ -1,8 +1,12 @@
 package quota
 
 import (
+	"fmt"
+
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/admission/plugin/limitranger"
+	"github.com/wasmgate/wasmgate/admission/plugin/resourcequota"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/quota/recount"
@@ -15,7 +19,11 @@ import (
 // counted again now and then, and the limits of single objects.
 func Kind(c kinds.Config) kinds.Kind {
 	k := kinds.Kind{Admission: func(e *engine.Engine, _ authz.Decider) (all []admission.Plugin, _ error) {
-		if q := New(e.Catalog()); q != nil {
+		limited, err := resourcequota.ReadLimited(c.Guards.Configuration(order.ResourceQuota))
+		if err != nil {
+			return nil, fmt.Errorf("--admission-control-config-file: %s: %w", order.ResourceQuota, err)
+		}
+		if q := New(e.Catalog(), limited); q != nil {
 			all = append(all, q)
 		}
 		if c.Has(ranges) {

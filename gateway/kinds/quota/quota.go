@@ -21,7 +21,8 @@ var kind = schema.GroupResource{Resource: "resourcequotas"}
 // Quotas are those in force. Writes in one namespace that are charged take
 // turns, as each has to know what the one before used; others do not wait.
 type Quotas struct {
-	kind *catalog.Resource
+	kind    *catalog.Resource
+	limited resourcequota.Limited
 
 	mu sync.Mutex
 	// spaces are the namespaces in which writes are being charged.
@@ -30,13 +31,14 @@ type Quotas struct {
 
 var _ resource.Accounts = &Quotas{}
 
-// New finds the quotas; nil where that kind is not served.
-func New(c *catalog.Catalog) *Quotas {
+// New finds the quotas; nil where that kind is not served. What is limited is refused
+// unless one of them covers it.
+func New(c *catalog.Catalog, limited resourcequota.Limited) *Quotas {
 	served := c.Snapshot().Resource(kind)
 	if served == nil {
 		return nil
 	}
-	return &Quotas{kind: served, spaces: map[string]*space{}}
+	return &Quotas{kind: served, limited: limited, spaces: map[string]*space{}}
 }
 
 // Name implements [admission.Plugin].
@@ -44,11 +46,12 @@ func (*Quotas) Name() string { return order.ResourceQuota }
 
 // Open implements [resource.Accounts].
 func (q *Quotas) Open(ctx context.Context, a admission.Attributes) (resource.Account, error) {
-	now := q.kind.Bucket().Snapshot()
-	if now.Len() == 0 || !resourcequota.Handles(a.GetResource().GroupResource(), a.GetOperation(), a.GetSubresource()) {
+	now, gr := q.kind.Bucket().Snapshot(), a.GetResource().GroupResource()
+	limited := q.limited.About(gr)
+	if now.Len() == 0 && !limited || !resourcequota.Handles(gr, a.GetOperation(), a.GetSubresource()) {
 		return nil, nil
 	}
-	if len(within(now, a.GetNamespace())) == 0 {
+	if a.GetNamespace() == "" || len(within(now, a.GetNamespace())) == 0 && !limited {
 		return nil, nil
 	}
 	out, err := newAccount(ctx, q, a)

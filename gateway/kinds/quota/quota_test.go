@@ -33,7 +33,7 @@ var (
 func gateway(t *testing.T, store *storagetest.Memory) *realengine.Engine {
 	t.Helper()
 	return realengine.Over(t, store, func(e *engine.Engine) admission.Chain {
-		return admission.Chain{Charging: []admission.Plugin{quotas.New(e.Catalog())}}
+		return admission.Chain{Charging: []admission.Plugin{quotas.New(e.Catalog(), nil)}}
 	})
 }
 

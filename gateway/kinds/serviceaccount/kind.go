@@ -68,7 +68,7 @@ func configured(o options.Serve, objects Objects) (*Tokens, error) {
 		return nil, fmt.Errorf("--service-account-signing-key-file: %w", err)
 	}
 	tokens := &Tokens{
-		Key: key, Issuers: o.ServiceAccountIssuers, Audiences: o.Audiences(), MaxExpiration: o.ServiceAccountMaxTokenExpiration, ExtendExpiration: o.ServiceAccountExtendTokenExpiration,
+		Key: key, Issuers: o.ServiceAccountIssuers, Audiences: options.Audiences(o), MaxExpiration: o.ServiceAccountMaxTokenExpiration, ExtendExpiration: o.ServiceAccountExtendTokenExpiration,
 		Objects: objects,
 	}
 	for _, file := range o.ServiceAccountKeyFiles {

@@ -77,7 +77,7 @@ var errAnonymous = errors.New("--anonymous-auth: it cannot be set when the file 
 func others(o options.Serve, gateway string) (c structured.Config, err error) {
 	a := o.Authentication
 	c = structured.Config{
-		Path: a.ConfigFile, SigningAlgs: a.OIDC.SigningAlgs, Audiences: o.Audiences(), Issuers: o.ServiceAccountIssuers, Gateway: gateway,
+		Path: a.ConfigFile, SigningAlgs: a.OIDC.SigningAlgs, Audiences: options.Audiences(o), Issuers: o.ServiceAccountIssuers, Gateway: gateway,
 		Webhook: structured.Webhook{Path: a.Webhook.ConfigFile, Version: a.Webhook.Version, CacheTTL: a.Webhook.CacheTTL},
 	}
 	if a.ConfigFile != "" { // which any may sign that the library knows

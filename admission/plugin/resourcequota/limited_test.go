@@ -1,0 +1,44 @@
+package resourcequota
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const pairs = `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"ResourceQuotaConfiguration","limitedResources":[{"resource":"pods","matchContains":["pods"]}]}`
+
+// What is limited is for namespaces with a quota of it, and nothing else is.
+func TestLimitedResources(t *testing.T) {
+	limited, err := ReadLimited([]byte(pairs))
+	if err != nil || !limited.About(Pods) || limited.About(Services) || limited.About(schema.GroupResource{Group: "metrics.k8s.io", Resource: "pods"}) {
+		t.Fatal(limited, err)
+	}
+	hard := func(name corev1.ResourceName) corev1.ResourceQuota {
+		five, none := resource.MustParse("5"), resource.MustParse("0")
+		list := corev1.ResourceList{name: five, "count/" + name: five}
+		return corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: list}, Status: corev1.ResourceQuotaStatus{Hard: list, Used: corev1.ResourceList{name: none, "count/" + name: none}}}
+	}
+	creation := write("CREATE", Pods.WithVersion("v1"), "p", &corev1.Pod{}, nil)
+	for name, c := range map[string]struct {
+		quotas []corev1.ResourceQuota
+		taken  bool
+	}{"no quota": {nil, false}, "one of something else": {[]corev1.ResourceQuota{hard("services")}, false}, "one of it": {[]corev1.ResourceQuota{hard("services"), hard("pods")}, true}} {
+		_, err := Charge(c.quotas, limited, creation)
+		if (err == nil) != c.taken || err != nil && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "insufficient quota to consume: count/pods,pods")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if none, err := ReadLimited(nil); err != nil || len(none) != 0 {
+		t.Error(none, err)
+	}
+	for _, wrong := range []string{"{", `{"apiVersion":"v1","kind":"Pod"}`, strings.Replace(pairs, `"resource":"pods",`, "", 1), strings.Replace(pairs, "matchContains", "odd", 1)} {
+		if _, err := ReadLimited([]byte(wrong)); err == nil {
+			t.Errorf("%s is taken", wrong)
+		}
+	}
+}
