@@ -15,19 +15,37 @@ import (
 // completionTime bounds how long a shell waits for names.
 const completionTime = 3 * time.Second
 
-// completeModules completes a first argument that is the name of a module. Arguments
-// after the first are files.
-func (f *clientFlags) completeModules(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// completeModule completes one argument, the name of a module.
+func (f *clientFlags) completeModule(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return f.namesOf(cmd, modules)
+}
+
+// completeModuleAndFile completes a first argument that is the name of a module. Those
+// after it are files.
+func (f *clientFlags) completeModuleAndFile(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	return f.namesOf(cmd, modules)
 }
 
+// completeModules completes arguments that are names of modules, each once.
+func (f *clientFlags) completeModules(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return f.others(cmd, args, modules)
+}
+
 // completeDefinitions completes arguments that are names of definitions, each once.
 func (f *clientFlags) completeDefinitions(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	names, directive := f.namesOf(cmd, definitionsResource)
-	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) }), directive
+	return f.others(cmd, args, definitionsResource)
+}
+
+// others are the names of all objects of a kind but those that are given already.
+func (f *clientFlags) others(cmd *cobra.Command, given []string, of schema.GroupVersionResource) ([]string, cobra.ShellCompDirective) {
+	names, directive := f.namesOf(cmd, of)
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) }), directive
 }
 
 // namesOf are the names of all objects of a kind. A gateway that does not answer has

@@ -15,6 +15,9 @@ import (
 	"sync"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
 )
 
@@ -31,6 +34,12 @@ type fakeGateway struct {
 	strange bool
 	// refuses refuses every content.
 	refuses bool
+	// holds keeps objects that are deleted.
+	holds bool
+	// knowsNoModules has no such kind.
+	knowsNoModules bool
+	// watched is called at the beginning of a watch.
+	watched func()
 
 	mu       sync.Mutex
 	objects  map[string]map[string]any
@@ -84,8 +93,8 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			base, name = collection, rest
 		}
 	}
-	if base != migrationsPath && base != modulesPath {
-		status(w, 404, "NotFound")
+	if base != migrationsPath && base != modulesPath || g.knowsNoModules {
+		http.NotFound(w, r)
 		return
 	}
 	if r.Method == http.MethodGet && r.URL.Query().Get("watch") != "" {
@@ -106,16 +115,19 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, "the log of "+strings.TrimSuffix(name, "/log")+"\n")
 	case r.Method == http.MethodDelete:
-		delete(g.objects, base+"/"+name)
-		status(w, 200, "")
+		g.remove(w, r, base+"/"+name)
 	case r.Method == http.MethodPut:
 		g.replace(w, r, base+"/"+name)
 	case r.Method == http.MethodPatch:
 		g.patch(w, r, base+"/"+name)
+	case strings.HasSuffix(name, "/content"):
+		g.download(w, r, base+"/"+strings.TrimSuffix(name, "/content"))
 	case name == "":
 		g.list(w, base)
+	case name == "none/log":
+		missing(w, base+"/none")
 	case g.objects[base+"/"+name] == nil:
-		status(w, 404, "NotFound")
+		missing(w, base+"/"+name)
 	default:
 		_ = json.NewEncoder(w).Encode(g.objects[base+"/"+name])
 	}
@@ -153,6 +165,27 @@ func (g *fakeGateway) replace(w http.ResponseWriter, r *http.Request, path strin
 	g.changed(g, path, obj)
 }
 
+// remove deletes an object, if it is the one that is meant.
+func (g *fakeGateway) remove(w http.ResponseWriter, r *http.Request, path string) {
+	var options metav1.DeleteOptions
+	_ = json.NewDecoder(r.Body).Decode(&options)
+	obj := g.objects[path]
+	switch uid := new(unstructured.Unstructured); {
+	case obj == nil:
+		missing(w, path)
+		return
+	case options.Preconditions != nil:
+		if uid.Object = obj; *options.Preconditions.UID != uid.GetUID() {
+			status(w, 409, "Conflict")
+			return
+		}
+	}
+	if len(options.DryRun) == 0 && !g.holds {
+		g.drop(path)
+	}
+	status(w, 200, "")
+}
+
 // patch merges at the depth of annotations, and of spec.source.upload.
 func (g *fakeGateway) patch(w http.ResponseWriter, r *http.Request, path string) {
 	var patch map[string]any
@@ -187,7 +220,7 @@ func prioritize(w http.ResponseWriter, r *http.Request, name string) {
 	case err != nil || r.Header.Get("Content-Type") != "application/json" || review.Kind != "VersionPriorityReview" || review.Request == nil:
 		status(w, 400, "BadRequest")
 	case "/"+name != previewPath:
-		status(w, 404, "NotFound")
+		missing(w, modulesPath+"/"+strings.TrimSuffix(name, "/prioritize"))
 	case review.Request.Group == "broken":
 		status(w, 500, "InternalError")
 	case review.Request.Group == "odd":
@@ -221,6 +254,17 @@ func (g *fakeGateway) upload(w http.ResponseWriter, r *http.Request, path string
 	g.changed(g, path, obj)
 }
 
+// download sends the content that has the digest, or was put there for it.
+func (g *fakeGateway) download(w http.ResponseWriter, r *http.Request, path string) {
+	content, ok := g.contents[path+"@"+r.URL.Query().Get("digest")]
+	if !ok {
+		missing(w, path+"/content")
+		return
+	}
+	w.Header().Set("Content-Type", "application/wasm")
+	_, _ = w.Write(content)
+}
+
 func (g *fakeGateway) list(w http.ResponseWriter, base string) {
 	items := []any{}
 	for path, obj := range g.objects {
@@ -237,10 +281,17 @@ func (g *fakeGateway) watch(w http.ResponseWriter, r *http.Request, base string)
 	seen := r.URL.Query().Get("resourceVersion")
 	w.WriteHeader(200)
 	w.(http.Flusher).Flush()
+	if g.watched != nil {
+		g.watched()
+	}
 	for {
 		g.mu.Lock()
 		news, obj := g.news, g.objects[path]
 		g.mu.Unlock()
+		if obj == nil {
+			_ = json.NewEncoder(w).Encode(map[string]any{"type": "DELETED", "object": newModuleObject("m")})
+			return
+		}
 		if rv := obj["metadata"].(map[string]any)["resourceVersion"].(string); rv != seen {
 			seen = rv
 			_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": obj})
@@ -266,6 +317,13 @@ func (g *fakeGateway) set(path string, obj map[string]any) {
 	g.news = make(chan struct{})
 }
 
+// drop lets an object be gone.
+func (g *fakeGateway) drop(path string) {
+	delete(g.objects, path)
+	close(g.news)
+	g.news = make(chan struct{})
+}
+
 // copy returns a deep copy of an object.
 func (g *fakeGateway) copy(path string) map[string]any {
 	data, _ := json.Marshal(g.objects[path])
@@ -281,6 +339,15 @@ func (g *fakeGateway) later(path string, change func(obj map[string]any)) {
 	obj := g.copy(path)
 	change(obj)
 	g.set(path, obj)
+}
+
+// missing answers that there is no object of a path, or nothing of it.
+func missing(w http.ResponseWriter, path string) {
+	_, name, _ := strings.Cut(path, "/v1/")
+	_, name, _ = strings.Cut(name, "/")
+	w.WriteHeader(404)
+	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no: NotFound",
+		"reason": "NotFound", "code": 404, "details": map[string]any{"name": name}})
 }
 
 func status(w http.ResponseWriter, code int, reason string) {

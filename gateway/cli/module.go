@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -249,10 +250,19 @@ func noModule(name string, err error) error {
 	switch {
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse): // the path is unknown, too
 		return noModules(err)
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err) && namedIn(err) == name: // rather than something of it
 		return fmt.Errorf("there is no module %q; see: wasmgate module list (%w)", name, err)
 	}
 	return err
+}
+
+// namedIn is the name of what an answer from the server is about, "" where it does not say.
+func namedIn(err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return ""
+	}
+	return status.Status().Details.Name
 }
 
 // newModuleObject is a module whose bytes are uploaded.

@@ -38,7 +38,7 @@ func newModuleGet() *cobra.Command {
 		Example: "  wasmgate module get crontab crontab.wasm\n" +
 			"  wasmgate module get crontab - | sha256sum",
 		Args:              arguments(1, 2),
-		ValidArgsFunction: g.client.completeModules,
+		ValidArgsFunction: g.client.completeModuleAndFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g.out = cmd.OutOrStdout()
 			file := append(args, "-")[1]

@@ -29,7 +29,7 @@ func newModuleHistory() *cobra.Command {
 		Use:               "history NAME",
 		Short:             "List the contents of a module that served and are kept",
 		Args:              arguments(1, 1),
-		ValidArgsFunction: client.completeModules,
+		ValidArgsFunction: client.completeModule,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {
 				obj, err := objects.Get(ctx, args[0], metav1.GetOptions{})
@@ -93,7 +93,7 @@ func newModuleRollback() *cobra.Command {
 			"limits stay as they are. See the contents with: wasmgate module history NAME",
 		Example:           "  wasmgate module rollback crontab",
 		Args:              arguments(1, 2),
-		ValidArgsFunction: r.client.completeModules,
+		ValidArgsFunction: r.client.completeModule,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.push.out, r.push.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return r.client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {

@@ -18,7 +18,7 @@ func newModuleLogs() *cobra.Command {
 		Long: "Print what a module wrote to its standard error and logged last, on the gateway\n" +
 			"that answers: each keeps what its own instances wrote, since it started.",
 		Args:              arguments(1, 1),
-		ValidArgsFunction: client.completeModules,
+		ValidArgsFunction: client.completeModule,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
 				client, err := modulesClient(cfg)

@@ -106,7 +106,7 @@ func newModulePromote() *cobra.Command {
 		Example: "  wasmgate module promote crontab\n" +
 			"  wasmgate module promote crontab --accept spec.hosts,spec.ports[*].name",
 		Args:              arguments(1, 1),
-		ValidArgsFunction: p.client.completeModules,
+		ValidArgsFunction: p.client.completeModule,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.out, p.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return p.client.withModules(cmd, func(ctx context.Context, objects dynamic.ResourceInterface) error {

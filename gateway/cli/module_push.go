@@ -55,7 +55,7 @@ func newModulePush() *cobra.Command {
 		Example: "  wasmgate module push crontab crontab.wasm\n" +
 			"  wasmgate module push limits limits.wasm --config limits.yaml",
 		Args:              arguments(2, 2),
-		ValidArgsFunction: p.client.completeModules,
+		ValidArgsFunction: p.client.completeModuleAndFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.out, p.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			if err := fromEnv(cmd.Flags()); err != nil {
