@@ -68,7 +68,7 @@ func TestEnvtest_InTheCache(t *testing.T) {
 	dir := filepath.Join(cache, "wasmgate", "envtest")
 	for range 2 {
 		out, err := command(t, "envtest")
-		if want := "There is no kubectl on the PATH: tests that ask envtest for it will not find it.\nexport KUBEBUILDER_ASSETS='"+dir+"'\n"; err != nil || out != want {
+		if want := "There is no kubectl on the PATH: tests that ask envtest for it will not find it.\nexport KUBEBUILDER_ASSETS='" + dir + "'\n"; err != nil || out != want {
 			t.Errorf("%v\n%s", err, out)
 		}
 	}

@@ -34,7 +34,10 @@ type bench struct {
 	samples []workbench.Sample
 	asked   workbench.Proof
 	// drafted is what a project was asked about.
-	drafted    workbench.Draft
+	drafted workbench.Draft
+	// recording is what samples were made of, and recorded what these are.
+	recording  workbench.Recording
+	recorded   workbench.Recorded
 	operations []workbench.Operation
 }
 
@@ -51,8 +54,9 @@ func (b *bench) Try(context.Context, workbench.Samples) ([]workbench.Sample, err
 	return b.samples, b.err
 }
 
-func (b *bench) Record(context.Context, workbench.Recording) (workbench.Recorded, error) {
-	return workbench.Recorded{}, nil
+func (b *bench) Record(_ context.Context, what workbench.Recording) (workbench.Recorded, error) {
+	b.recording = what
+	return b.recorded, b.err
 }
 
 func (b *bench) Languages() []string { return []string{"rules", "go"} }

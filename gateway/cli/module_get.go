@@ -138,7 +138,7 @@ func download(ctx context.Context, cfg *rest.Config, name, digest string) ([]byt
 		return nil, err
 	}
 	if got := digestOf(content); got != digest {
-		return nil, fmt.Errorf("wasmmodule/%s: %d bytes with the digest %s arrived, not %s; try again", name, len(content), got, digest)
+		return nil, failure{fmt.Errorf("wasmmodule/%s: %d bytes with the digest %s arrived, not %s; try again", name, len(content), got, digest)}
 	}
 	return content, nil
 }

@@ -144,7 +144,7 @@ func callsOf(ctx context.Context, cfg *rest.Config, module string) ([]failedCall
 	}
 	var list struct{ Items []failedCall }
 	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("the failed calls of wasmmodule/%s cannot be read: %w", module, err)
+		return nil, failure{fmt.Errorf("the failed calls of wasmmodule/%s cannot be read: %w", module, err)}
 	}
 	return list.Items, nil
 }
