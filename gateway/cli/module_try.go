@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -200,8 +202,13 @@ func (c *tryCommand) compare(sample, version string, made [][]byte) (testCase, e
 	}
 	var differ []string
 	for i, d := range documents {
-		var want, got any
-		if err := errors.Join(yaml.UnmarshalStrict(d, &want), json.Unmarshal(made[i], &got)); err != nil {
+		text, err := yaml.YAMLToJSONStrict(d)
+		if err != nil {
+			return is, fmt.Errorf("%s: %w", file, err)
+		}
+		want, wrong := exactly(text)
+		got, odd := exactly(made[i])
+		if err := errors.Join(wrong, odd); err != nil {
 			return is, fmt.Errorf("%s: %w", file, err)
 		}
 		differ = append(differ, changesOf("", want, got)...)
@@ -223,6 +230,45 @@ func writeGolden(file string, made [][]byte) error {
 		return err
 	}
 	return writeFile(file, bytes.Join(texts, []byte("---\n")))
+}
+
+// exactly is what a JSON text says, with all digits of whole numbers, of which a float64 has
+// not all.
+func exactly(text []byte) (v any, err error) {
+	from := json.NewDecoder(bytes.NewReader(text))
+	from.UseNumber()
+	err = from.Decode(&v)
+	return wholeNumbers(v), err
+}
+
+// wholeNumbers makes numbers comparable, however they are written: 1.0 is 1.
+func wholeNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = wholeNumbers(v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = wholeNumbers(v[i])
+		}
+	case json.Number:
+		if n, err := strconv.ParseUint(v.String(), 10, 64); err == nil {
+			return n
+		}
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		if f >= 0 && f < 1<<53 && f == math.Trunc(f) {
+			return uint64(f)
+		}
+		if f < 0 && f > -1<<53 && f == math.Trunc(f) {
+			return int64(f)
+		}
+		return f
+	}
+	return v
 }
 
 // changesOf are the places at which two values differ, in words.

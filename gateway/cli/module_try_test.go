@@ -69,3 +69,53 @@ func TestSamplesAndGoldenFiles(t *testing.T) {
 		}
 	}
 }
+
+// Golden files tell numbers apart by all of their digits, and not by how they are written.
+func TestNumbersOfGoldenFilesAreExact(t *testing.T) {
+	const made = `{"a":[9007199254740993],"b":1.0,"c":1e3,"d":18446744073709551615,"e":0.5,"f":-2.0,"g":-9007199254740993,"h":-0.0}`
+	c := &tryCommand{golden: t.TempDir(), update: true}
+	if _, err := c.compare("a.yaml", "v2", [][]byte{[]byte(made)}); err != nil {
+		t.Fatal(err)
+	}
+	c.update = false
+	for got, want := range map[string]string{
+		made:                                    "",
+		strings.ReplaceAll(made, "1.0", "1"):    "",
+		strings.ReplaceAll(made, "1e3", "1000"): "",
+		strings.ReplaceAll(made, "-2.0", "-2"):  "",
+		strings.ReplaceAll(made, "[9007199254740993", "[9007199254740992"): "a: want [9007199254740993], got [9007199254740992]",
+		strings.ReplaceAll(made, "-9007199254740993", "-9007199254740992"): "g: want -9007199254740993, got -9007199254740992",
+		strings.ReplaceAll(made, "551615", "551614"):                       "d: want 18446744073709551615, got 18446744073709551614",
+		strings.ReplaceAll(made, "0.5", "0.25"):                            "e: want 0.5, got 0.25",
+		strings.ReplaceAll(made, "1.0", `"1"`):                             `b: want 1, got "1"`,
+	} {
+		if is, err := c.compare("a.yaml", "v2", [][]byte{[]byte(got)}); err != nil || is.Problem != want {
+			t.Errorf("%s: %q, %v", got, is.Problem, err)
+		}
+	}
+}
+
+// A golden file that cannot be read is an error, and one of other objects fails its test.
+func TestGoldenFilesThatAreOdd(t *testing.T) {
+	c := &tryCommand{golden: t.TempDir()}
+	file := filepath.Join(c.golden, "a.v2.yaml")
+	for text, want := range map[string]struct{ fails, problem string }{
+		"a: [":          {file + ": ", ""},
+		"a: 1\na: 1\n":  {file + ": ", ""},
+		"a: 1\n---\nb:": {"", "it has 2 objects, and 1 were made"},
+		"a: 2":          {"", "a: want 2, got 1"},
+		"a: 1":          {"", ""},
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		is, err := c.compare("x/a.json", "v2", [][]byte{[]byte(`{"a":1}`)})
+		if (err == nil) != (want.fails == "") || err != nil && !strings.HasPrefix(err.Error(), want.fails) || is.Problem != want.problem {
+			t.Errorf("%q: %q, %v", text, is.Problem, err)
+		}
+	}
+	c.golden = file // a file, where a folder is meant
+	if _, err := c.compare("a.json", "v2", nil); err == nil {
+		t.Error("a file that cannot be read is like one that is not there")
+	}
+}
