@@ -58,6 +58,32 @@ func listed(paths ...string) map[string]any {
 	return r
 }
 
+// What is promoted serves, or else why it does not is told: what came in between, and that it
+// cannot be used.
+func TestModulePromote_OfWhatDoesNotServe(t *testing.T) {
+	waits := func(revision, digest string) map[string]any {
+		return map[string]any{"digest": "sha256:111", "candidate": map[string]any{"revision": revision, "digest": digest},
+			"conditions": []any{cond(compiled, "False", awaitingPromotion, ""), cond(ready, "True", "PreviousRevision", "")}}
+	}
+	for want, then := range map[string]map[string]any{
+		"another revision of wasmmodule/m waits by now: sha256:333": waits("r3", "sha256:333"),
+		"wasmmodule/m cannot be used: Compiled is False: Broken: it cannot start\nThe content before it stays in use: sha256:111": {"digest": "sha256:111",
+			"conditions": []any{cond(compiled, "False", "Broken", "it cannot start"), cond(ready, "True", "PreviousRevision", "")}},
+		"gave up waiting (--timeout): the revision was promoted and the gateway goes on with it; see it with: kubectl get wasmmodule m -o yaml": waits("r2", "sha256:222"),
+	} {
+		g := withCandidate(t, reported("Completed", 0, 0))
+		g.changed = func(g *fakeGateway, path string, _ map[string]any) {
+			go g.later(path, func(o map[string]any) {
+				o["status"] = map[string]any{"digest": "sha256:111", "conditions": []any{cond(compiled, "False", stillCompiling, ""), cond(ready, "True", "PreviousRevision", "")}}
+				go g.later(path, func(o map[string]any) { o["status"] = then })
+			})
+		}
+		if _, err := command(t, "module", "promote", "m", "--timeout", "1s", "--kubeconfig", g.kubeconfig); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 func TestModulePromote(t *testing.T) {
 	const (
 		says     = "this is what came of it\n"

@@ -48,3 +48,24 @@ func TestProgressWithoutATerminal(t *testing.T) {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
+
+// What is told of progress, and how long it takes yet where that can be told.
+func TestWhatProgressSays(t *testing.T) {
+	for want, g := range map[string]progress{
+		"0/0 objects (0%)":                       {},
+		"1/1 object (100%)":                      {Done: 1, Total: 1},
+		"50/100 objects (50%)":                   {Done: 50, Total: 100},
+		"50/100 objects (50%) 5/s 10s left":      {Done: 50, Total: 100, Rate: 5},
+		"100/100 objects (100%) 5/s":             {Done: 100, Total: 100, Rate: 5},
+		"101/100 objects (100%) 5/s":             {Done: 101, Total: 100, Rate: 5},
+		"0/1000000000 objects (0%) 1/s":          {Total: 1_000_000_000, Rate: 1},
+		"1/4 objects (25%) checking":             {Done: 1, Total: 4, Pass: 2},
+		"1/3 objects (33%)":                      {Done: 1, Total: 3, Pass: 1},
+		"1/4 objects (25%) PAUSED 1 FAILED":      {Done: 1, Total: 4, Failed: 1, paused: true},
+		"2/4 objects (50%) 1/s 2s left checking": {Done: 2, Total: 4, Rate: 1, Pass: 3},
+	} {
+		if got := g.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
