@@ -112,12 +112,15 @@ func (r *Registries) Follow(ctx context.Context, path string, told func(error)) 
 			return
 		case <-tick.C:
 		}
-		switch changed, err := r.Read(path); {
-		case err != nil && err.Error() != trouble:
+		changed, err := r.Read(path)
+		switch {
+		case err == nil:
+			trouble = "" // also where the files are what they were before the trouble
+		case err.Error() != trouble:
 			trouble = err.Error()
 			told(err)
-		case changed:
-			trouble = ""
+		}
+		if changed {
 			told(nil)
 		}
 	}
