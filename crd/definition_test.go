@@ -2,8 +2,10 @@ package crd
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -84,5 +86,29 @@ func TestFindingAVersionCostsNoMemory(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// The schema of a version is kept as it is or as text; of one that cannot be read nothing is
+// known.
+func TestSchemasOfVersions(t *testing.T) {
+	given := &apiextensionsv1.JSONSchemaProps{Type: "object"}
+	text := []byte(`{"type":"object","maxProperties":3}`)
+	for name, c := range map[string]struct {
+		v    Version
+		want int64 // properties, -1 for no schema
+	}{
+		"none":              {Version{}, -1},
+		"as it is":          {Version{Schema: func() *apiextensionsv1.JSONSchemaProps { return given }, SchemaText: text}, 0},
+		"as text":           {Version{SchemaText: text}, 3},
+		"that is no schema": {Version{SchemaText: []byte(`{"type":3}`)}, -1},
+	} {
+		got := c.v.OpenAPISchema()
+		if (got == nil) != (c.want < 0) || got != nil && (got.Type != "object" || c.want > 0 && (got.MaxProperties == nil || *got.MaxProperties != c.want)) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if _, err := ReadSchema([]byte(`{"type":3}`)); err == nil || !strings.HasPrefix(err.Error(), "schema: ") {
+		t.Errorf("%v", err)
 	}
 }

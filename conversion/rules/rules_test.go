@@ -266,3 +266,19 @@ func mustJSON(t testing.TB, v any) []byte {
 	}
 	return data
 }
+
+// What is kept is kept in an annotation of the field's name, in which all is a dot that names
+// of annotations cannot have.
+func TestNamesOfWhatIsKept(t *testing.T) {
+	for want, k := range map[string]rules.Keep{
+		"example.com/mine":                      {Field: "spec.a", Annotation: "example.com/mine"},
+		"conversion.wasmgate.dev/spec.azAZ09-_": {Field: "spec.azAZ09-_"},
+		"conversion.wasmgate.dev/spec.a.b...c":  {Field: "spec[\"a/b: @c\"]"},
+		"conversion.wasmgate.dev/spec......a.b": {Field: "spec[\"`{[@\"][\"a^b\"]"},
+		"conversion.wasmgate.dev/":              {Field: "spec["},
+	} {
+		if got := k.Name(); got != want {
+			t.Errorf("%s is kept in %s, want %s", k.Field, got, want)
+		}
+	}
+}

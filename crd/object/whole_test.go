@@ -48,3 +48,46 @@ func TestWholeIntegers(t *testing.T) {
 		}
 	}
 }
+
+// The metadata of an object is replaced in place, and of what has none that cannot be.
+func TestMetadataIsReplaced(t *testing.T) {
+	const before = `{"kind":"A","metadata":{"name":"a"},"spec":{"metadata":{"x":1}}}`
+	for want, meta := range map[string]map[string]any{
+		`{"kind":"A","metadata":{"name":"b","uid":"u"},"spec":{"metadata":{"x":1}}}`: {"name": "b", "uid": "u"},
+		`{"kind":"A","metadata":null,"spec":{"metadata":{"x":1}}}`:                   nil,
+	} {
+		if got, err := WithMetadata([]byte(before), meta); err != nil || string(got) != want || cap(got) == len(got) {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+	}
+	for _, text := range []string{"", "[", `{"kind":"A"}`, `{"metadata":3}`, `{"metadata":}`} {
+		if got, err := WithMetadata([]byte(text), nil); err == nil || got != nil {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+	}
+	if got, err := WithMetadata([]byte(before), map[string]any{"a": func() {}}); err == nil || got != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// A revision is said in metadata, which is made where there is none; 0 is not said.
+func TestRevisionsAreSaid(t *testing.T) {
+	for _, c := range []struct {
+		before, want string
+		rev          int64
+	}{
+		{`{}`, `{"metadata":{"resourceVersion":"7"}}`, 7},
+		{`{"metadata":{"resourceVersion":"3"}}`, `{"metadata":{"resourceVersion":"7"}}`, 7},
+		{`{"metadata":{"resourceVersion":"3"}}`, `{"metadata":{}}`, 0},
+		{`{"metadata":3}`, `{"metadata":{}}`, 0},
+	} {
+		tree, _, err := Parse([]byte(c.before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		SetRevision(tree, c.rev)
+		if got, err := Encode(tree); err != nil || string(got) != c.want {
+			t.Errorf("%s at %d: %s, %v", c.before, c.rev, got, err)
+		}
+	}
+}

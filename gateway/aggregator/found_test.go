@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -45,5 +46,18 @@ func TestServersThatSayTooMuchAreNotRepeated(t *testing.T) {
 	resources += strings.Repeat(`,{"name":"others","kind":"`+strings.Repeat("O", 1000)+`"}`, 3000)
 	if n, _ := said(); n != 1 || (*b.of.Others())[0].Discovery.Freshness != "Stale" {
 		t.Errorf("%d resources", n)
+	}
+}
+
+// A port of endpoints is found by its name, if it has a number.
+func TestPortsOfEndpoints(t *testing.T) {
+	name, number := func(s string) *string { return &s }, func(n int32) *int32 { return &n }
+	slice := &discoveryv1.EndpointSlice{Ports: []discoveryv1.EndpointPort{
+		{Port: number(1)}, {Name: name("a")}, {Name: name("a"), Port: number(2)}, {Name: name("b"), Port: number(3)}, {Name: name(""), Port: number(4)},
+	}}
+	for of, want := range map[string]int32{"a": 2, "b": 3, "": 4, "c": 0} {
+		if got := portNamed(slice, of); want == 0 && got != nil || want != 0 && (got == nil || *got != want) {
+			t.Errorf("%q is %v, want %d", of, got, want)
+		}
 	}
 }

@@ -164,6 +164,12 @@ func TestTextsAreQuotedWhereTheyHaveToBe(t *testing.T) {
 	if got := rustQuote("a\"\\é\n\x7f"); got != `"a\"\\é\u{a}\u{7f}"` {
 		t.Error(got)
 	}
+	if got := scriptQuote("<a>&\"\n"); got != `"<a>&\"\n"` {
+		t.Error(got)
+	}
+	if text, err := (Project{Name: "p", SDK: "/a&b"}).packageJSON(); err != nil || !strings.Contains(string(text), `"file:/a&b/sdk/assemblyscript"`) {
+		t.Errorf("%s, %v", text, err)
+	}
 	if got := line("a\x1f \x7f\u0085\u2028\u2029\ufeffb"); got != "a       b" {
 		t.Errorf("%q", got)
 	}

@@ -114,3 +114,24 @@ func TestWantedOfAnImageIsWhatWasPulledOfIt(t *testing.T) {
 		}
 	}
 }
+
+// No configuration is none, whether it is left out or null; an empty one is one.
+func TestWhatIsNoConfiguration(t *testing.T) {
+	for want, spec := range map[string]map[string]any{
+		"":          {},
+		"null":      {"config": nil},
+		"{}":        {"config": map[string]any{}},
+		"[1]":       {"config": []any{int64(1)}},
+		`"a"`:       {"config": "a"},
+		`{"a":"b"}`: {"config": map[string]any{"a": "b"}},
+	} {
+		spec["source"] = map[string]any{"inline": "AGFzbQ=="}
+		rev, refused := module.Wanted(&unstructured.Unstructured{Object: map[string]any{"spec": spec}}, func([]byte) string { return "d" })
+		if want == "null" {
+			want = ""
+		}
+		if refused != nil || string(rev.Config) != want || want == "" && rev.Config != nil {
+			t.Errorf("%v: %+v, %+v", spec, rev, refused)
+		}
+	}
+}

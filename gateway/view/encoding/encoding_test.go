@@ -3,6 +3,7 @@ package encoding
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -180,6 +181,15 @@ func TestListsThatSayLittle(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(got.ListMeta, meta) {
 				t.Errorf("%s: %+v for %+v, %v", m.Name(), got.ListMeta, meta, err)
 			}
+		}
+	}
+}
+
+// Arrays begin with how many items they have, in as few bytes as that can be said.
+func TestHowArraysBegin(t *testing.T) {
+	for n, want := range map[int]string{0: "80", 23: "97", 24: "9818", 255: "98ff", 256: "990100", 65535: "99ffff", 65536: "9a00010000"} {
+		if got := fmt.Sprintf("%x", cborArray(n)); got != want {
+			t.Errorf("%d items begin with %s, want %s", n, got, want)
 		}
 	}
 }

@@ -130,6 +130,9 @@ func TestGuard_TooManyRights(t *testing.T) {
 	huge := rbacv1.PolicyRule{Verbs: many, APIGroups: many, Resources: many, ResourceNames: many}
 	refused(t, "huge", w.create(gvr.Roles, "bob", role("Role", "a", huge)), "more than 50000 rights")
 	refused(t, "paths", w.create(gvr.ClusterRoles, "bob", role("ClusterRole", "a", rbacv1.PolicyRule{Verbs: slices.Repeat(many, 10), NonResourceURLs: slices.Repeat(many, 10)})), "more than 50000 rights")
+	most := rbacv1.PolicyRule{Verbs: many, APIGroups: many, Resources: many[:5]}
+	refused(t, "as many as may be", w.create(gvr.Roles, "bob", role("Role", "a", most)), "not currently held")
+	refused(t, "one more", w.create(gvr.Roles, "bob", role("Role", "a", most, rbacv1.PolicyRule{Verbs: many[:1], APIGroups: many[:1], Resources: many[:1]})), "more than 50000 rights")
 	refused(t, "huge, by a master", w.create(gvr.Roles, "bob", role("Role", "a", huge), authn.Masters), "")
 }
 
