@@ -2,6 +2,7 @@ package policy
 
 import (
 	"maps"
+	"strings"
 	"testing"
 )
 
@@ -11,13 +12,13 @@ func TestWhatPoliciesAnnotate(t *testing.T) {
 	r := w.request()
 	r.Annotated = map[string]string{}
 	err := w.validate(r, map[string]string{
-		"p": `"validations":[{"expression":"true"},{"expression":"object.n == 2","message":"not two"}],"auditAnnotations":[{"key":"host","valueExpression":"' ' + object.host"},{"key":"none","valueExpression":"null"}]`,
+		"p": `"validations":[{"expression":"true"},{"expression":"object.n == 2","message":"not two"}],"auditAnnotations":[{"key":"nothing","valueExpression":"null"},{"key":"blank","valueExpression":"'  '"},{"key":"long","valueExpression":"'` + strings.Repeat("x", 10_300) + `'"},{"key":"host","valueExpression":"' ' + object.host"},{"key":"none","valueExpression":"null"}]`,
 	}, map[string]string{"b": `"policyName":"p","validationActions":["Audit","Warn"]`})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"p/host": "h",
+		"p/host": "h", "p/long": strings.Repeat("x", maxAnnotation),
 		"validation.policy.admission.k8s.io/validation_failure": `[{"message":"not two","policy":"p","binding":"b","expressionIndex":1,"validationActions":["Audit","Warn"]}]`,
 	}
 	if !maps.Equal(r.Annotated, want) {

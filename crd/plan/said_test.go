@@ -74,6 +74,7 @@ var plans = []struct{ own, now, was, want string }{
 	{`name: {among: ["0.tags[].x"]}`, `{name: b, tags: [a, b]}`, "", "name: Not found: \"b\""},
 	{`name: {when: kind=x, maxLength: 1}`, `{name: ab, kind: y}`, "", ""},
 	{`name: {when: kind=x, maxLength: 1}`, `{name: ab, kind: x}`, "", "name: Too long: may not be more than 1 byte"},
+	{"name: {when: kind=x, maxLength: 1}\ntags: {maxItems: 1}", `{name: ab, kind: y, tags: [a, b]}`, "", "tags: Too many: 2: must have at most 1 item"},
 	{`name: {when: kind, maxLength: 1}`, `{name: ab, kind: y}`, "", "name: Too long: may not be more than 1 byte"},
 	{`name: {immutable: true, required: true}`, `{name: ""}`, `{name: a}`, "name: Required value\nname: Invalid value: \"\": field is immutable"},
 	{`name: {required: true, missing: has to be there}`, `{}`, "", "name: Required value: has to be there"},

@@ -6,8 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/discovery"
 	"github.com/wasmgate/wasmgate/gateway/discovery/openapi"
+	"github.com/wasmgate/wasmgate/gateway/kinds/versionpriority/ordering"
 )
 
 // whole is a description that has all that one needs.
@@ -87,5 +89,36 @@ func TestTheOrderOfOthers(t *testing.T) {
 	}
 	if got := foreign(others); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// What other servers serve is described as it is now, also when nothing else changes.
+func TestDocumentsFollowWhatOthersServe(t *testing.T) {
+	var others *discovery.Others
+	ready := make(chan struct{})
+	close(ready)
+	order := &ordering.Orders{}
+	d := &derived{ready: ready, orders: func() discovery.Order { return order }, others: func() *discovery.Others { return others }, report: func(err error) { t.Error(err) }}
+	s := &catalog.Snapshot{Serial: 1}
+	const path = "/openapi/v3/apis/a.example.com/v1"
+	other := func(hash string) *discovery.Others {
+		return &discovery.Others{{GroupVersion: schema.GroupVersion{Group: "a.example.com", Version: "v1"}, OpenAPI: []byte(whole), OpenAPIHash: hash}}
+	}
+	for _, step := range []struct {
+		others *discovery.Others
+		hash   string
+	}{{&discovery.Others{}, ""}, {other("A"), "A"}, {other("B"), "B"}, {&discovery.Others{}, ""}} {
+		others = step.others
+		disco, open, given := d.of(s)
+		if (given[path] == nil) != (step.hash == "") || given[path] != nil && given[path].Hash() != step.hash {
+			t.Errorf("described with %v, want %q", given[path], step.hash)
+		}
+		if again, same, _ := d.of(s); again != disco || same != open {
+			t.Error("made again without a change")
+		}
+	}
+	d.others = nil
+	if _, _, given := d.of(s); len(given) != 0 {
+		t.Errorf("without others: %v", given)
 	}
 }

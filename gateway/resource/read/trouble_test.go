@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/read"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
@@ -235,5 +236,16 @@ func TestWhatRemainsIsCountedWithoutSelection_LIST03_LIST04_LIST07(t *testing.T)
 		if l, err = list(w.at(v1, ""), internalversion.ListOptions{Limit: 3}); err != nil || l.Continue != "" || l.Remaining != nil {
 			t.Errorf("the last page, from %s: %+v, %v", name, l, err)
 		}
+	}
+}
+
+// Of errors that are about nothing unreadable, objects have no say.
+func TestOtherErrorsOfListsStayAsTheyAre(t *testing.T) {
+	want := errors.New("another one")
+	if err := new(read.Reader).NameUnreadable(t.Context(), resource.Target{}, want); err != want {
+		t.Errorf("%v", err)
+	}
+	if err := new(read.Reader).NameUnreadable(t.Context(), resource.Target{}, nil); err != nil {
+		t.Errorf("%v", err)
 	}
 }

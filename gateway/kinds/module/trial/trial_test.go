@@ -207,3 +207,26 @@ func TestEachCallIsTold(t *testing.T) {
 		t.Errorf("%v after %d parts, and %d calls", err, told, asked)
 	}
 }
+
+// The end of a comparison is its end on the way back, too, and what is compared there is what
+// the converter in use has made.
+func TestTheWayBackIsCompared(t *testing.T) {
+	page := storage.Page{KVs: []storage.KV{{Value: []byte(`{"apiVersion":"e.com/v1","metadata":{"name":"x"}}`)}}}
+	stop := errors.New("stop")
+	for at, want := range map[int]error{1: stop, 2: stop, 3: stop, 4: stop, 5: nil} {
+		told := 0
+		c := comparison{resource: "x.e.com", now: marks{}, next: marks{odd: map[string]string{"x": "e.com/v1"}}, told: func(part module.Part) error {
+			told++
+			if part.Conversions != 1 || (part.Different == 1) != (told%2 == 0) {
+				t.Errorf("call %d: %+v", told, part)
+			}
+			if told == at {
+				return stop
+			}
+			return nil
+		}}
+		if err := c.page(t.Context(), page, []string{"e.com/v1", "e.com/v2", "e.com/v3"}); !errors.Is(err, want) || told != min(at, 4) {
+			t.Errorf("stopped at call %d: %v after %d", at, err, told)
+		}
+	}
+}
