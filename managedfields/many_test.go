@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // Sets that clients send are read in time that is proportional to them, in
@@ -157,6 +158,43 @@ func TestTheBucketMayBeAmongTheOldest_SSA05(t *testing.T) {
 		}
 		if e.id.manager != want || e.fields.set.Size() != 1 {
 			t.Errorf("%d: %q with %v, not %s", i, e.id.manager, e.fields.set, want)
+		}
+	}
+}
+
+// A set is kept as it is written where reading that makes the same one: integers are no more
+// exact there than floats are.
+func TestWhichSetsAreWrittenExactly(t *testing.T) {
+	const most = 1 << 53
+	for name, c := range map[string]struct {
+		set   *fieldpath.Set
+		exact bool
+	}{
+		"fields":                       {fieldpath.NewSet(fieldpath.MakePathOrDie("a", "b")), true},
+		"indexes":                      {fieldpath.NewSet(fieldpath.MakePathOrDie("a", 3)), true},
+		"texts":                        {fieldpath.NewSet(fieldpath.MakePathOrDie("a", value.NewValueInterface("x"))), true},
+		"the largest integer":          {fieldpath.NewSet(fieldpath.MakePathOrDie("a", value.NewValueInterface(int64(most)))), true},
+		"the smallest integer":         {fieldpath.NewSet(fieldpath.MakePathOrDie("a", value.NewValueInterface(int64(-most)))), true},
+		"a larger one":                 {fieldpath.NewSet(fieldpath.MakePathOrDie("a", value.NewValueInterface(int64(most+1)))), false},
+		"a smaller one":                {fieldpath.NewSet(fieldpath.MakePathOrDie("a", value.NewValueInterface(int64(-most-1)))), false},
+		"keys":                         {fieldpath.NewSet(fieldpath.MakePathOrDie("a", fieldpath.KeyByFields("k", int64(most)))), true},
+		"keys with a larger one":       {fieldpath.NewSet(fieldpath.MakePathOrDie("a", fieldpath.KeyByFields("j", "x", "k", int64(most+1)))), false},
+		"what is below keys like that": {fieldpath.NewSet(fieldpath.MakePathOrDie("a", fieldpath.KeyByFields("k", int64(most+1)), "b")), false},
+	} {
+		if _, exact, err := encodeSet(c.set); err != nil || exact != c.exact || lossySet(c.set) == c.exact {
+			t.Errorf("%s: exact is %v, %v", name, exact, err)
+		}
+	}
+}
+
+// What was read of a set is remembered, whatever its length, up to a bound.
+func TestSetsAreRemembered(t *testing.T) {
+	for n, want := range map[int]bool{1: true, longSet - 1: true, longSet: true, longSet + 1: true, maxRememberedSet: true, maxRememberedSet + 1: false} {
+		c := &fieldSets{long: &fieldSets{}}
+		raw := bytes.Repeat([]byte("x"), n)
+		c.put(raw, remembered{fieldSet: &fieldSet{}})
+		if got := c.get(raw); (got.fieldSet != nil) != want {
+			t.Errorf("a set of %d bytes is remembered: %v", n, !want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ func TestNamesOfServiceAccounts(t *testing.T) {
 		"default:builder": "", "builder": "", "": "", "system:serviceaccount:": "", "system:serviceaccount:default": "",
 		"system:serviceaccount:default:": "", "system:serviceaccount::builder": "", "system:serviceaccount:default:a:b": "",
 		"system:serviceaccount:UPPER:builder": "", "system:serviceaccount:default:no name": "", "System:serviceaccount:default:builder": "",
+		"system:serviceaccount:half-:builder": "", "system:serviceaccount:default:half-": "",
 		"system:serviceaccounts:default:builder": "", " system:serviceaccount:default:builder": "",
 	} {
 		namespace, name, ok := ServiceAccount(user)

@@ -48,6 +48,7 @@ func TestMistakesExitWithTwo(t *testing.T) {
 		"module push":                                                      "an argument is missing",
 		"module push -s 127.0.0.1:1 a " + missing:                          missing,
 		"module list --kubeconfig " + missing:                              missing,
+		"module list --kubeconfig " + filepath.Dir(empty):                  filepath.Dir(empty) + " is a folder, not a file",
 		"module list --timeout soon":                                       `--timeout: "soon" is no time`,
 		"module list -s 127.0.0.1:1 --timeout 0":                           "--timeout: must be greater than 0, got 0s",
 		"module list -s ::":                                                "--server: \"https://::\" is no URL",

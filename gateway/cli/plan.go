@@ -148,6 +148,8 @@ func usageOf(ctx context.Context, client dynamic.Interface, name string) (*retir
 		return nil, "you may not get customresourcedefinitions/usage", nil
 	case err != nil:
 		return nil, "", err
+	case obj.GetKind() != "DefinitionUsage": // of which nothing follows, least of all that nothing is used
+		return nil, "the server is no wasmgate", nil
 	}
 	data, err := json.Marshal(obj.Object)
 	if err != nil {

@@ -47,3 +47,45 @@ func TestPlanOfAnotherServer(t *testing.T) {
 		t.Errorf("a server that fails: %v", err)
 	}
 }
+
+// How versions are used is told where the server tells, and else why it is not known; what
+// fails is an error.
+func TestPlanOfWhatIsUsed(t *testing.T) {
+	const crd = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"crontabs.example.com"},
+		"spec":{"group":"example.com","versions":[{"name":"v1beta1","served":true},{"name":"v1","served":true,"storage":true}]},"status":{"storedVersions":["v1"]}}`
+	const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crontabs.example.com"
+	for usage, c := range map[string]struct {
+		code         int
+		fails, wants string
+	}{
+		`{"kind":"DefinitionUsage","apiVersion":"wasmgate.dev/v1","stored":[{"version":"v1","objects":3}]}`: {200, "", "storage   3"},
+		`{"kind":"DefinitionUsage","apiVersion":"wasmgate.dev/v1","stored":3}`:                              {200, "cannot unmarshal", ""},
+		`{"kind":"Usage","apiVersion":"v1"}`:                                                                {200, "", "the server is no wasmgate"},
+		"403":                                                                                               {403, "", "you may not get customresourcedefinitions/usage"},
+		"500":                                                                                               {500, "no: x", ""},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			switch {
+			case r.URL.Path == path:
+				_, _ = io.WriteString(w, crd)
+			case r.URL.Path != path+"/usage":
+				status(w, 404, "NotFound")
+			case c.code == 403:
+				status(w, c.code, "Forbidden")
+			case c.code == 500:
+				status(w, c.code, "x")
+			default:
+				_, _ = io.WriteString(w, usage)
+			}
+		}))
+		t.Cleanup(s.Close)
+		out, err := command(t, "plan", "crontabs.example.com", "-s", s.URL)
+		if c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails) || out != "") || !strings.Contains(out, c.wants) {
+			t.Errorf("%s: %v\n%s", usage, err, out)
+		}
+		if strings.Contains(out, "unknown") != strings.Contains(out, "is not known: ") {
+			t.Errorf("%s: it is known:\n%s", usage, out)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -40,5 +42,33 @@ func TestMigration_itsEndIsNoFailure(t *testing.T) {
 	m := migration.New(&behind{o, was}, r, r)
 	if err := m.Reconcile(t.Context(), nil, controller.Key{Name: migrationName}); err != nil {
 		t.Errorf("got %v", err)
+	}
+}
+
+// That a migration is not there is no failure where it was deleted, and one where it is there
+// all the same: then it is tried again.
+func TestMigration_thatIsNotThere(t *testing.T) {
+	for deleted, want := range map[bool]bool{true: false, false: true} {
+		o := controllertest.WithCronTabs(t, 0)
+		createMigration(t, o, nil)
+		was := controllertest.MustGet(t, o, gvr.Migrations, "", migrationName)
+		if deleted {
+			if err := o.Delete(t.Context(), gvr.Migrations, "", migrationName, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			o.Fail(func(op string, key controller.Key) error {
+				if key.GroupResource == gvr.Migrations {
+					return apierrors.NewNotFound(key.GroupResource, key.Name)
+				}
+				return nil
+			})
+		}
+		r := newRewriter("v1", oldObjects(3))
+		m := migration.New(&behind{o, was}, r, r)
+		m.Hurry()
+		if err := m.Reconcile(t.Context(), nil, controller.Key{Name: migrationName}); (err != nil) != want || err != nil && !apierrors.IsNotFound(err) {
+			t.Errorf("deleted: %v: %v", deleted, err)
+		}
 	}
 }

@@ -135,3 +135,15 @@ func TestWhatIsNoConfiguration(t *testing.T) {
 		}
 	}
 }
+
+// The repository of an image is its name without what says which one of it.
+func TestRepositoriesOfImages(t *testing.T) {
+	for image, want := range map[string]string{
+		"tabs": "tabs", "tabs:v1": "tabs", "team/tabs": "team/tabs", "host:5000/team/tabs": "host:5000/team/tabs", "host:5000/tabs:v1": "host:5000/tabs",
+		"host:5000/tabs:v1@sha256:abc": "host:5000/tabs", "host/tabs@sha256:abc": "host/tabs", ":v1": "", "": "",
+	} {
+		if got := module.Repository(image); got != want {
+			t.Errorf("%s is of %s, want %s", image, got, want)
+		}
+	}
+}

@@ -220,3 +220,21 @@ func TestConverterWebhook(t *testing.T) {
 		t.Errorf("a converter without an authority: %v", conv)
 	}
 }
+
+// A webhook may be a service, for whose errors it is named so.
+func TestWhereWebhooksAre(t *testing.T) {
+	url := "https://example.com/"
+	service := &apiextensionsv1.WebhookClientConfig{Service: &apiextensionsv1.ServiceReference{Namespace: "a", Name: "b"}}
+	for want, c := range map[string]*apiextensionsv1.WebhookClientConfig{"": nil, " ": {}, url: {URL: &url}, "svc/a/b": service} {
+		if got := where(c); got != strings.TrimSpace(want) {
+			t.Errorf("%+v is at %q, want %q", c, got, want)
+		}
+	}
+	for name, c := range map[string]*apiextensionsv1.WebhookClientConfig{"a service": service, "nothing": {}, "none": nil} {
+		d := widgets(apiextensionsv1.WebhookConverter, url)
+		d.Conversion.Webhook.ClientConfig = c
+		if conv, err := converters(&bytes.Buffer{}).Converter(d); (err == nil) != (c == service) || (conv == nil) != (c != service) {
+			t.Errorf("%s: %v, %v", name, conv, err)
+		}
+	}
+}
