@@ -258,3 +258,26 @@ func TestBoundVolume(t *testing.T) {
 		t.Error("it stays when it is released")
 	}
 }
+
+// A claim is a pod's own if the pod controls it, and not if it is only among its owners.
+func TestWhoseClaimsAre(t *testing.T) {
+	yes, no := true, false
+	pod := &unstructured.Unstructured{Object: map[string]any{}}
+	pod.SetUID("p")
+	for name, c := range map[string]struct {
+		owners []metav1.OwnerReference
+		want   bool
+	}{
+		"nobody's":      {nil, false},
+		"the pod's":     {[]metav1.OwnerReference{{UID: "x"}, {UID: "p", Controller: &yes}}, true},
+		"another's":     {[]metav1.OwnerReference{{UID: "x", Controller: &yes}}, false},
+		"said to be no": {[]metav1.OwnerReference{{UID: "p", Controller: &no}}, false},
+		"not said":      {[]metav1.OwnerReference{{UID: "p"}}, false},
+	} {
+		claim := &unstructured.Unstructured{Object: map[string]any{}}
+		claim.SetOwnerReferences(c.owners)
+		if got := controls(pod, claim); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
