@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,6 +78,17 @@ func TestFilesThatAreNotThereAreNamed(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 0 {
 		t.Errorf("left: %q", left)
+	}
+}
+
+// Of files that cannot be written the first is told.
+func TestFilesThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "a", "b.yaml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, exit, err := (&bench{}).run(t, "module", "init", dir, "--force"); exit != statusMistake || err == nil || !strings.Contains(err.Error(), "b.yaml") {
+		t.Errorf("%d, %v", exit, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package kubewarden
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,14 @@ func TestWhatAPolicyChangedIsAPatch(t *testing.T) {
 	}
 	if got := patchOf(t, `{"request":{"uid":"7","object":null}}`, `{"a":1}`); got != `[{"op":"replace","path":"","value":{"a":1}}]` {
 		t.Errorf("of nothing: %s", got)
+	}
+	most := make([]string, maxOperations)
+	for i := range most {
+		most[i] = fmt.Sprintf(`"k%d":1`, i)
+	}
+	var operations []json.RawMessage
+	if got := patchOf(t, `{"request":{"uid":"7","object":{}}}`, `{`+strings.Join(most, ",")+`}`); json.Unmarshal([]byte(got), &operations) != nil || len(operations) != maxOperations {
+		t.Errorf("of as many differences as are told one by one: %d operations", len(operations))
 	}
 	var wide strings.Builder
 	for i := range maxOperations + 1 {
