@@ -20,6 +20,15 @@ func prepareVolumeClaimUpdate(subresource string, obj, old map[string]any) {
 	}
 }
 
+// pairPlainSource does so for claims that were stored before there were two fields, too,
+// which could not be changed otherwise.
+func pairPlainSource(obj map[string]any) {
+	spec := object.Child(obj, "spec")
+	if source := object.Child(spec, "dataSource"); source != nil && spec["dataSourceRef"] == nil && plainSource(source) {
+		spec["dataSourceRef"] = maps.Clone(source)
+	}
+}
+
 // pairSources keeps the source of a claim's data the same in the field that
 // clients of long ago know, which may name a claim or a snapshot and nothing else,
 // and in the one that may name anything. One of another namespace is behind a gate

@@ -49,7 +49,7 @@ func Of(gr schema.GroupResource) Functions {
 
 var functions = map[schema.GroupResource]Functions{
 	{Resource: "pods"}:                   {Defaults: completePod, PrepareCreate: preparePod, PrepareUpdate: narrowPod, Validate: validatePod, Grace: podGrace},
-	{Resource: "persistentvolumeclaims"}: {PrepareCreate: prepareVolumeClaim, PrepareUpdate: prepareVolumeClaimUpdate},
+	{Resource: "persistentvolumeclaims"}: {Defaults: pairPlainSource, PrepareCreate: prepareVolumeClaim, PrepareUpdate: prepareVolumeClaimUpdate},
 	{Resource: "events"}: {
 		ValidateAll: checked(validateEvent),
 		Layouts:     Layouts{"events.k8s.io/v1": newLayout(translate.CoreEvent, translate.Event).judgedBy(checked(validateStrictEvent))},
