@@ -31,7 +31,7 @@ func (a *Assigner) Edit(ctx context.Context, w admission.Attributes, tree map[st
 	}
 	pairAddresses(spec, was)
 	inherit(spec, was)
-	if object.TextAt(spec, "type") == "ExternalName" {
+	if policy := object.TextAt(spec, "internalTrafficPolicy"); object.TextAt(spec, "type") == "ExternalName" && (policy == "Cluster" || policy == "Local") {
 		delete(spec, "internalTrafficPolicy") // which older releases gave them
 	}
 	s := &request{Assigner: a, write: w, spec: spec, was: was}
