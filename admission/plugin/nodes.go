@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
@@ -52,7 +53,13 @@ var topology = []string{"topology.kubernetes.io/zone", "topology.kubernetes.io/r
 
 // PodTopologyLabels gives a pod the labels of its node that say where that is: when
 // it is bound, or created on a node.
-type PodTopologyLabels struct{ Nodes Reader }
+type PodTopologyLabels struct{ Nodes MetadataReader }
+
+// MetadataReader reads the metadata of objects alone, from a cache: nodes are large.
+type MetadataReader interface {
+	// GetMetadata reads that of an object; a NotFound status error when there is none.
+	GetMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string) (*metav1.PartialObjectMetadata, error)
+}
 
 // Name implements [admission.Plugin].
 func (PodTopologyLabels) Name() string { return order.PodTopologyLabels }
@@ -71,7 +78,7 @@ func (p PodTopologyLabels) Edit(ctx context.Context, a admission.Attributes, tre
 	if node == "" {
 		return false, nil
 	}
-	found, err := p.Nodes.Get(ctx, nodes, "", node)
+	found, err := p.Nodes.GetMetadata(ctx, nodes, "", node)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	} else if err != nil {
@@ -84,7 +91,7 @@ func (p PodTopologyLabels) Edit(ctx context.Context, a admission.Attributes, tre
 	}
 	all := object.Child(metadata, "labels")
 	for _, key := range topology {
-		value, has := found.GetLabels()[key]
+		value, has := found.Labels[key]
 		if !has {
 			continue
 		}

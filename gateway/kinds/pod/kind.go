@@ -44,7 +44,7 @@ func Kind(c kinds.Config) kinds.Kind {
 }
 
 // plugins are those about pods, and the nodes that pods are on.
-func plugins(c kinds.Config, objects plugin.Reader) ([]admission.Plugin, error) {
+func plugins(c kinds.Config, objects local.Client) ([]admission.Plugin, error) {
 	release := c.Options.Release()
 	security, err := podsecurity.New(c.Guards.Configuration(order.PodSecurity), [2]int{release.Major, release.Minor}, objects)
 	if err != nil {
