@@ -2,6 +2,7 @@ package excerpt
 
 import (
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -83,9 +84,20 @@ func redactedURL(rest string) string {
 	}
 	after := ""
 	if blank := strings.IndexFunc(rest[begin:], unicode.IsSpace); blank >= 0 {
-		after = rest[begin+blank:]
+		rest, after = rest[:begin+blank], rest[begin+blank:]
+	}
+	if isTimeout(rest[begin:]) {
+		return asks + rest + after
 	}
 	return asks + rest[:begin+1] + mark + after
+}
+
+// isTimeout reports whether a query says how long the answer may take, and nothing else:
+// Kubernetes' clients add that.
+func isTimeout(query string) bool {
+	long, ok := strings.CutPrefix(query, "?timeout=")
+	_, err := time.ParseDuration(long)
+	return ok && err == nil
 }
 
 // isPort reports whether a host ends with a port, or with none.
