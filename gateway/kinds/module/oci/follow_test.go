@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,11 +28,16 @@ func TestTroubleWithRegistriesIsToldOnce(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
+		var mu sync.Mutex // the detector does not know that the clock orders them
 		var told []string
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			r.Follow(ctx, file, func(err error) { told = append(told, fmt.Sprint(err)) })
+			r.Follow(ctx, file, func(err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, fmt.Sprint(err))
+			})
 		}()
 		for _, step := range []struct{ name, text, want string }{
 			{"as it was", text("one.example.com"), ""},
@@ -43,7 +49,9 @@ func TestTroubleWithRegistriesIsToldOnce(t *testing.T) {
 			{"of another kind", "kind: Other\n", "it is no ModuleRegistries"},
 			{"good", text("one.example.com"), "<nil>"},
 		} {
+			mu.Lock()
 			told = nil
+			mu.Unlock()
 			if step.text != "" {
 				write(t, file, step.text)
 			} else if err := os.Remove(file); err != nil {
@@ -51,9 +59,11 @@ func TestTroubleWithRegistriesIsToldOnce(t *testing.T) {
 			}
 			<-time.After(time.Minute) // by the bubble's clock: time enough to tell twice
 			synctest.Wait()
+			mu.Lock()
 			if got := strings.Join(told, "\n"); len(told) != min(1, len(step.want)) || !strings.Contains(got, step.want) {
 				t.Errorf("%s: told %q, want %q", step.name, told, step.want)
 			}
+			mu.Unlock()
 		}
 		cancel()
 		<-done
