@@ -40,6 +40,7 @@ func (DenyServiceExternalIPs) Validate(ctx context.Context, a admission.Attribut
 	if had.HasAll(wanted...) {
 		return nil
 	}
+	//lint:ignore ST1005 as kube-apiserver says it
 	return apierrors.NewForbidden(gr, admission.NameOf(a), errors.New("Use of external IPs is denied by admission control"))
 }
 

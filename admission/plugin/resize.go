@@ -45,6 +45,7 @@ func (p PersistentVolumeClaimResize) Validate(ctx context.Context, a admission.A
 	case now.Cmp(was) <= 0:
 		return nil
 	case object.TextAt(object.Child(old.Object, "status"), "phase") != string(corev1.ClaimBound):
+		//lint:ignore ST1005 as kube-apiserver says it
 		return refuse(errors.New("Only bound persistent volume claims can be expanded"))
 	}
 	class, _ := volumeClaims.classOf(a.GetObject().Object).(string)

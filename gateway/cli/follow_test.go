@@ -58,7 +58,7 @@ func at(rv string) *unstructured.Unstructured {
 // not be; whatever may go over is tried again.
 func TestFollowing(t *testing.T) {
 	odd := errors.New("what is there cannot be")
-	forbidden, gone := apierrors.NewForbidden(modules.GroupResource(), "m", nil), apierrors.NewGone("old")
+	forbidden, gone := apierrors.NewForbidden(modules.GroupResource(), "m", nil), apierrors.NewResourceExpired("old")
 	busy, down := apierrors.NewTooManyRequestsError("busy"), errors.New("connection refused")
 	event := func(kind watch.EventType, obj runtime.Object) watch.Event {
 		return watch.Event{Type: kind, Object: obj}

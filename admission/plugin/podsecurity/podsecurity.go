@@ -95,6 +95,7 @@ func (p *PodSecurity) Validate(ctx context.Context, a admission.Attributes) erro
 
 // refusal is what the client reads.
 func refusal(a admission.Attributes, said *admissionv1.AdmissionResponse) error {
+	//lint:ignore ST1005 as kube-apiserver says it
 	refused := apierrors.NewForbidden(a.GetResource().GroupResource(), admission.NameOf(a), errors.New("Not allowed by PodSecurity"))
 	if r := said.Result; r != nil {
 		if r.Message != "" {
