@@ -74,7 +74,7 @@ func sameImages(ctx context.Context, a admission.Attributes, tree map[string]any
 	if err != nil {
 		return false, err
 	}
-	had := map[any]bool{}
+	had := map[string]bool{}
 	eachContainer(old.Object, func(_ *field.Path, c map[string]any) { had[fmt.Sprint(c["image"])] = true })
 	same := true
 	eachContainer(tree, func(_ *field.Path, c map[string]any) { same = same && had[fmt.Sprint(c["image"])] })

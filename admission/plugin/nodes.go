@@ -39,8 +39,8 @@ func (TaintNodesByCondition) Edit(_ context.Context, _ admission.Attributes, tre
 	}
 	taints, _ := spec["taints"].([]any)
 	if slices.ContainsFunc(taints, func(t any) bool {
-		t2, _ := t.(map[string]any)
-		return object.TextAt(t2, "key") == notReady && object.TextAt(t2, "effect") == "NoSchedule"
+		taint, _ := t.(map[string]any)
+		return object.TextAt(taint, "key") == notReady && object.TextAt(taint, "effect") == "NoSchedule"
 	}) {
 		return false, nil
 	}

@@ -64,11 +64,11 @@ var empty = map[schema.GroupKind]func() runtime.Object{
 }
 
 func typed(kind schema.GroupVersionKind, from *unstructured.Unstructured) (runtime.Object, error) {
-	make, known := empty[kind.GroupKind()]
+	begin, known := empty[kind.GroupKind()]
 	if !known || from == nil {
 		return nil, fmt.Errorf("there is no %s to judge", kind.Kind)
 	}
-	out := make()
+	out := begin()
 	return out, runtime.DefaultUnstructuredConverter.FromUnstructured(from.Object, out)
 }
 

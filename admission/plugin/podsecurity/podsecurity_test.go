@@ -74,10 +74,13 @@ func TestConfiguration(t *testing.T) {
 		"somebody":          {func(*admissiontest.Attributes) {}, true},
 		"an exempt user":    {func(a *admissiontest.Attributes) { a.User = who{&user.DefaultInfo{Name: "root"}} }, false},
 		"exempt namespaces": {func(a *admissiontest.Attributes) { a.Namespace = "system" }, false},
-		"another resource":  {func(a *admissiontest.Attributes) { a.Resource.Resource = "configmaps" }, false},
-		"a deletion":        {func(a *admissiontest.Attributes) { a.Operation = admission.Delete }, false},
-		"a connection":      {func(a *admissiontest.Attributes) { a.Operation = admission.Connect }, false},
-		"a binding":         {func(a *admissiontest.Attributes) { a.Subresource = "binding" }, false},
+		// Where nobody knows what a namespace takes, it takes nothing.
+		"a namespace that cannot be read": {func(a *admissiontest.Attributes) { a.Namespace = "broken" }, true},
+		"a status":                        {func(a *admissiontest.Attributes) { a.Subresource = "status" }, false},
+		"another resource":                {func(a *admissiontest.Attributes) { a.Resource.Resource = "configmaps" }, false},
+		"a deletion":                      {func(a *admissiontest.Attributes) { a.Operation = admission.Delete }, false},
+		"a connection":                    {func(a *admissiontest.Attributes) { a.Operation = admission.Connect }, false},
+		"a binding":                       {func(a *admissiontest.Attributes) { a.Subresource = "binding" }, false},
 		"a namespace that says otherwise": {func(a *admissiontest.Attributes) {
 			a.Namespaces["n"] = map[string]string{"pod-security.kubernetes.io/enforce": "privileged"}
 		}, false},
