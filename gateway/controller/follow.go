@@ -45,8 +45,8 @@ func (r *runner) Follow(key Key, scopes ...Scope) {
 func (r *runner) followScopeLocked(key Key, s Scope) context.CancelFunc {
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.running.Go(func() {
-		r.follow(ctx, s.GroupResource, func(namespace, _ string) {
-			if s.Namespace == "" || s.Namespace == namespace {
+		r.follow(ctx, s.GroupResource, func(namespace, name string) {
+			if name == "" || s.Namespace == "" || s.Namespace == namespace {
 				r.queue.AddAfter(key, followDelay)
 			}
 		})

@@ -69,6 +69,10 @@ func (r *runner) run() {
 	for _, gr := range r.c.Watches() {
 		r.running.Go(func() {
 			r.follow(r.ctx, gr, func(namespace, name string) {
+				if name == "" { // whoever was seeded may have seen what is gone by now
+					r.seed()
+					return
+				}
 				r.queue.Add(Key{GroupResource: gr, Namespace: namespace, Name: name})
 			})
 		})

@@ -251,8 +251,9 @@ func TestRun_queue(t *testing.T) {
 	var order []string
 	done := make(chan struct{})
 	start := make(chan struct{})
-	run(t, controllertest.New(), &funcController{
-		seeds: []controller.Key{{Name: "first"}},
+	o := controllertest.New()
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("", "first"))
+	run(t, o, &funcController{
 		reconcile: func(_ context.Context, q controller.Queue, key controller.Key) error {
 			order = append(order, key.Name)
 			switch key.Name {

@@ -85,6 +85,8 @@ type Deleter interface {
 type Follower interface {
 	// Follow calls fn for every object that exists and then for every change,
 	// in order, until ctx ends. It is level-triggered: fn gets names only.
+	// Without a name it says that objects may have gone of which it told nothing:
+	// once what exists has been told, and after history was lost.
 	Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error
 }
 

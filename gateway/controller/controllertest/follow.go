@@ -46,6 +46,7 @@ func (o *Objects) Follow(ctx context.Context, gr schema.GroupResource, fn func(n
 			f.push(key)
 		}
 	}
+	f.push(controller.Key{GroupResource: gr}) // as after what exists
 	o.followers[f] = true
 	o.mu.Unlock()
 	defer func() {

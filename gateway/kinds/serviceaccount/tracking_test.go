@@ -2,7 +2,6 @@ package serviceaccount
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -120,20 +119,6 @@ func (lost) Create(context.Context, schema.GroupResource, *unstructured.Unstruct
 	return nil, apierrors.NewInternalError(context.Canceled)
 }
 
-// following is an engine that tells when a kind is followed first, with an object of it.
-type following struct {
-	*realengine.Engine
-	begun chan struct{}
-	once  *sync.Once
-}
-
-func (f following) Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error {
-	return f.Engine.Follow(ctx, gr, func(namespace, name string) {
-		f.once.Do(func() { close(f.begun) })
-		fn(namespace, name)
-	})
-}
-
 // What could not be made does not count as made, and the failure is the controller's.
 func TestTrackingThatCannotBeMadeIsTriedAgain(t *testing.T) {
 	e, c, _ := tracking(t)
@@ -145,9 +130,7 @@ func TestTrackingThatCannotBeMadeIsTriedAgain(t *testing.T) {
 	if look(t, e, c); since(t, e) == "" {
 		t.Error("it waits after a failure")
 	}
-	f := following{e, make(chan struct{}), new(sync.Once)}
-	controllertest.Start(t, f, NewTracking(e)) // as it is run, it is seeded
-	<-f.begun                                  // what is deleted before is found by its next seed alone
+	controllertest.Start(t, e, NewTracking(e)) // as it is run, it is seeded
 	if err := e.Delete(t.Context(), configMaps, tracked.Namespace, tracked.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

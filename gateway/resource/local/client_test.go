@@ -44,11 +44,11 @@ func TestInternal_RES05(t *testing.T) {
 		t.Error("an unreadable object was listed")
 	}
 	names, stop := w.follow(w.ctx())
-	for _, want := range []string{"default/one", "default/two", "default/one"} {
+	for _, want := range []string{"default/one", "default/two", "/", "default/one"} {
 		if got := <-names; got != want {
 			t.Errorf("followed %s, want %s", got, want)
 		}
-		if want == "default/two" {
+		if want == "/" { // all that exists has been told
 			// changes nothing for who follows
 			w.put("/registry/apiextensions.k8s.io/customresourcedefinitions/crontabs.example.com", w.definition(catalogtest.V1beta1))
 			if err := w.Delete(w.ctx(), cronTabs, "default", "one", metav1.DeleteOptions{}); err != nil {
@@ -219,8 +219,8 @@ func TestFollowersOverAGapOfTheHistory_WATCH05(t *testing.T) {
 		w := newWorld(t)
 		w.create(cronTabs, tab(v1, "one", "h", "1", `"namespace":"default"`))
 		names, stop := w.follow(w.ctx())
-		if got := <-names; got != "default/one" {
-			t.Errorf("followed %s", got)
+		if one, told := <-names, <-names; one != "default/one" || told != "/" {
+			t.Errorf("followed %s, %s", one, told)
 		}
 		w.Store.Down(errors.New("away"))
 		synctest.Wait()
@@ -232,7 +232,7 @@ func TestFollowersOverAGapOfTheHistory_WATCH05(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Store.Down(nil)
-		for _, want := range []string{"default/one", "default/two"} {
+		for _, want := range []string{"default/one", "default/two", "/"} {
 			if got := <-names; got != want {
 				t.Errorf("followed %s, want %s", got, want)
 			}

@@ -13,7 +13,8 @@ import (
 )
 
 // Follow calls fn for every object that exists and then for every change, in
-// order, until ctx ends. It is level-triggered: fn gets names only. The kind has to
+// order, until ctx ends. It is level-triggered: fn gets names only, and none after
+// all that exists, since what was deleted before makes no event. The kind has to
 // be served when it begins; that it is redefined or removed afterwards changes
 // nothing.
 func (c Client) Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error {
@@ -32,6 +33,7 @@ func (c Client) Follow(ctx context.Context, gr schema.GroupResource, fn func(nam
 			fn(catalog.SplitKey(it.Key))
 			return ctx.Err() == nil
 		})
+		fn("", "")
 		cursor, err := t.Resource.Bucket().Watch(s.Revision())
 		for err == nil {
 			var events []watchcache.Event[*view.Entry]

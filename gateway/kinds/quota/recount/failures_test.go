@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -62,5 +63,57 @@ func TestWhatCannotBeReadIsToldOf(t *testing.T) {
 		if controllertest.MustGet(t, o, gvr.Quotas, "work", name).Object["status"] != nil {
 			t.Errorf("%s says something", name)
 		}
+	}
+}
+
+// silent tells nothing of ConfigMaps but, once history is lost, that some may be gone.
+type silent struct {
+	*controllertest.Objects
+	lost chan struct{}
+}
+
+func (s silent) Follow(ctx context.Context, gr schema.GroupResource, fn func(namespace, name string)) error {
+	if gr != controllertest.ConfigMaps {
+		return s.Objects.Follow(ctx, gr, fn)
+	}
+	select {
+	case <-s.lost:
+		fn("", "")
+		<-ctx.Done()
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// asked is a queue that tells what is added.
+type asked struct {
+	controller.Queue
+	added chan controller.Key
+}
+
+func (a asked) Add(key controller.Key) { a.added <- key }
+
+// All namespaces with quotas are counted again where history was lost.
+func TestCountsAgainWhereHistoryWasLost(t *testing.T) {
+	s := silent{counted(t, map[string]any{"configmaps": "5"}), make(chan struct{})}
+	c := recount.New(s)
+	if err := c.Reconcile(t.Context(), nil, work); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	q, ended := asked{added: make(chan controller.Key, 1)}, make(chan error, 1)
+	go func() { ended <- c.Work(ctx, q) }()
+	close(s.lost)
+	select {
+	case key := <-q.added:
+		if key.GroupResource != gvr.Quotas || key.Namespace != "work" {
+			t.Errorf("counts %v", key)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("nothing is counted")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

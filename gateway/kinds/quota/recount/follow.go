@@ -2,6 +2,7 @@ package recount
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -69,16 +70,26 @@ func (c *Controller) Work(ctx context.Context, q controller.Queue) error {
 func (c *Controller) follow(ctx context.Context, q controller.Queue, gr schema.GroupResource) {
 	for {
 		// What fails is that the kind is not served, which may change.
-		_ = c.objects.Follow(ctx, gr, func(namespace, _ string) {
-			c.mu.Lock()
-			counted := c.spaces[namespace] != nil
-			c.mu.Unlock()
-			if counted {
-				q.Add(inSpace(namespace))
+		_ = c.objects.Follow(ctx, gr, func(namespace, name string) {
+			for _, in := range c.counted(namespace, name == "") {
+				q.Add(inSpace(in))
 			}
 		})
 		if !controller.Pause(ctx, again) {
 			return
 		}
 	}
+}
+
+// counted is the namespace if quotas count there, or all in which some do.
+func (c *Controller) counted(namespace string, all bool) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case all:
+		return slices.Collect(maps.Keys(c.spaces))
+	case c.spaces[namespace] != nil:
+		return []string{namespace}
+	}
+	return nil
 }
