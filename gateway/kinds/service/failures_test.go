@@ -225,3 +225,30 @@ func TestFailuresOfWritesAreTold(t *testing.T) {
 		}
 	}
 }
+
+// What fails while an address is given back is told, and the next try gives it back.
+func TestReleasesThatFailAreTriedAgain(t *testing.T) {
+	one := controller.Key{GroupResource: services, Namespace: "default", Name: "one"}
+	for number := 1; number <= 5; number++ {
+		o := keptObjects(t)
+		controllertest.MustCreate(t, o, addresses, addressOf(netip.MustParseAddr("10.0.0.10"), "default", "one").Object)
+		controllertest.MustCreate(t, o, services, map[string]any{"metadata": map[string]any{"namespace": "default", "name": "one"}, "spec": map[string]any{"clusterIP": "10.0.0.10"}})
+		f := &controllertest.Failing{Engine: o, Number: number, With: controllertest.ErrAway}
+		r, failed := NewRelease(f), 0
+		for _, gone := range []bool{false, true} {
+			if gone {
+				if err := o.Delete(t.Context(), services, "default", "one", metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for err := r.Reconcile(t.Context(), nil, one); err != nil; err = r.Reconcile(t.Context(), nil, one) {
+				if failed++; !errors.Is(err, controllertest.ErrAway) || failed > 1 {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := o.Get(t.Context(), addresses, "", "10.0.0.10"); !apierrors.IsNotFound(err) || failed != 1 && number < 5 {
+			t.Errorf("call %d: %v after %d failures", number, err, failed)
+		}
+	}
+}

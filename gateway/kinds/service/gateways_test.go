@@ -244,3 +244,45 @@ func TestProtocolsOfAPortShareANodePort(t *testing.T) {
 	w.must(services, "", body("a", "", ""))
 	w.must(services, "", body("b", "", ""))
 }
+
+// The address of a service that goes is free at once, also under another name; one that
+// another write has taken since stays.
+func TestAddressesAreFreeOnceTheirServiceIsGone(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	r := NewRelease(w.Client)
+	look := func(name string) {
+		t.Helper()
+		w.fresh()
+		if err := r.Reconcile(t.Context(), nil, controller.Key{GroupResource: services, Namespace: "default", Name: name}); err != nil {
+			t.Fatal(err)
+		}
+		w.fresh()
+	}
+	gone := func(gr schema.GroupResource, namespace, name string) {
+		t.Helper()
+		if err := w.Client.Delete(t.Context(), gr, namespace, name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.must(services, "", service("one", `"clusterIP":"10.0.0.10"`))
+	look("one")
+	if _, refusal := w.create(services, service("two", `"clusterIP":"10.0.0.10"`), false); !strings.Contains(refusal, "already allocated") {
+		t.Errorf("%q", refusal)
+	}
+	gone(services, "default", "one")
+	look("one")
+	w.must(services, "", service("two", `"clusterIP":"10.0.0.10"`))
+	look("two")
+	gone(services, "default", "two")
+	gone(addresses, "", "10.0.0.10") // by a write that saw what was left
+	if _, err := w.Client.Create(t.Context(), addresses, addressOf(netip.MustParseAddr("10.0.0.10"), "default", "three")); err != nil {
+		t.Fatal(err)
+	}
+	look("two")
+	if _, err := w.Client.Get(t.Context(), addresses, "", "10.0.0.10"); err != nil {
+		t.Errorf("what somebody took meanwhile: %v", err)
+	}
+	if len(r.held) != 0 {
+		t.Errorf("%v are remembered", r.held)
+	}
+}

@@ -30,7 +30,7 @@ func Kind(c kinds.Config) kinds.Kind {
 			config, err := configured(c.Options)
 			objects := local.Part(e, "services")
 			all := func() []kinds.Controller {
-				out := []kinds.Controller{{Controller: NewAPI(objects, config, c.Options.SecurePort)}, {Controller: NewLedger(objects)}}
+				out := []kinds.Controller{{Controller: NewAPI(objects, config, c.Options.SecurePort)}, {Controller: NewLedger(objects)}, {Controller: NewRelease(objects)}}
 				if c.Has(serviceCIDRs) {
 					out = append(out, kinds.Controller{Controller: NewRange(objects, config)})
 				}

@@ -29,10 +29,10 @@ func TestWhatIsKeptOfServices(t *testing.T) {
 		config kinds.Config
 		want   string
 	}{
-		"everything":         {configOf(services, serviceCIDRs, endpoints, parts), "api-service cluster-ips kubernetes-service-cidr-controller api-endpoints"},
-		"services":           {configOf(services), "api-service cluster-ips"},
-		"no EndpointSlices":  {configOf(services, endpoints), "api-service cluster-ips"},
-		"no Endpoints":       {configOf(services, parts, serviceCIDRs), "api-service cluster-ips kubernetes-service-cidr-controller"},
+		"everything":         {configOf(services, serviceCIDRs, endpoints, parts), "api-service cluster-ips cluster-ip-release kubernetes-service-cidr-controller api-endpoints"},
+		"services":           {configOf(services), "api-service cluster-ips cluster-ip-release"},
+		"no EndpointSlices":  {configOf(services, endpoints), "api-service cluster-ips cluster-ip-release"},
+		"no Endpoints":       {configOf(services, parts, serviceCIDRs), "api-service cluster-ips cluster-ip-release kubernetes-service-cidr-controller"},
 		"no services at all": {configOf(serviceCIDRs, endpoints, parts), ""},
 	} {
 		k := Kind(c.config)
