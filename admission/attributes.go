@@ -53,6 +53,7 @@ type Attributes interface {
 	Resource
 	Named
 	Request
+	Verbed
 	Objects
 	States
 	Namespaces
@@ -101,6 +102,13 @@ type Request interface {
 	// IsOwn reports whether a part of the gateway makes the request by itself, which
 	// no name of a user tells: a client may impersonate any.
 	IsOwn() bool
+}
+
+// Verbed is what a request asks for, which its operation does not tell: an apply may create.
+type Verbed interface {
+	// GetVerb is the verb that was authorized of what changes an object: create, update or
+	// patch. It is "" for anything else.
+	GetVerb() string
 }
 
 // User is who makes a request, as conditions and as webhooks see it.

@@ -26,6 +26,7 @@ type Attributes struct {
 	User            admission.User
 	Options         runtime.Object
 	DryRun, Own     bool
+	Verb            string
 	// Warned get the warnings.
 	Warned *[]string
 	// Annotated get the annotations; nil drops them.
@@ -66,6 +67,9 @@ func (a *Attributes) GetOperation() admission.Operation { return a.Operation }
 
 // GetOperationOptions returns Options.
 func (a *Attributes) GetOperationOptions() runtime.Object { return a.Options }
+
+// GetVerb returns Verb.
+func (a *Attributes) GetVerb() string { return a.Verb }
 
 // IsDryRun returns DryRun.
 func (a *Attributes) IsDryRun() bool { return a.DryRun }

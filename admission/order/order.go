@@ -30,6 +30,7 @@ const (
 	DefaultStorageClass           = "DefaultStorageClass"
 	DenyServiceExternalIPs        = "DenyServiceExternalIPs"
 	DeviceAdmin                   = "DeviceAdmin"
+	DeviceStatus                  = "DeviceStatus"
 	PersistentVolumeClaimResize   = "PersistentVolumeClaimResize"
 	PodSecurity                   = "PodSecurity"
 	PodTopologyLabels             = "PodTopologyLabels"
@@ -99,6 +100,7 @@ var Plugins = []Place{
 	{LimitRanger, On, Mutates},     // about what these added
 	{ServiceAccount, Off, Mutates}, // too
 	{DeviceAdmin, Always, Mutates},
+	{DeviceStatus, Always, Mutates}, // looks at what the others made of it, too
 	{ServiceAllocation, Always, Mutates},
 	{DefaultTolerationSeconds, On, Mutates},
 	{RuntimeClass, On, Mutates},

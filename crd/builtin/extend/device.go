@@ -17,11 +17,17 @@ func validateDeviceClass(_ string, obj, _ map[string]any) field.ErrorList {
 	return validateDeviceSelectors(class.Spec.Selectors, field.NewPath("spec", "selectors"))
 }
 
-// validateClaim checks by what a claim selects devices.
+// validateClaim checks by what a claim selects devices, and its status.
 func validateClaim(subresource string, obj, old map[string]any) field.ErrorList {
-	claim := new(resourcev1.ResourceClaim)
-	if subresource != "" || old != nil || object.ToTyped(obj, claim) != nil {
-		return nil // it does not change, or the schema says why
+	claim, before := new(resourcev1.ResourceClaim), new(resourcev1.ResourceClaim)
+	if object.ToTyped(obj, claim) != nil {
+		return nil // the schema says why
+	}
+	if subresource == "status" && object.ToTyped(old, before) == nil {
+		return validateClaimStatus(claim, before)
+	}
+	if subresource != "" || old != nil {
+		return nil // it does not change
 	}
 	return validateRequests(claim.Spec, field.NewPath("spec"))
 }

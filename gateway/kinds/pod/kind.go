@@ -23,8 +23,9 @@ func Kind(c kinds.Config) kinds.Kind {
 		return kinds.Kind{}
 	}
 	return kinds.Kind{
-		Admission: func(e *engine.Engine, _ authz.Decider) ([]admission.Plugin, error) {
-			return plugins(c, local.Part(e, "pods"))
+		Admission: func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
+			all, err := plugins(c, local.Part(e, "pods"))
+			return append(all, DeviceStatus{may}), err
 		},
 		Serve: func(e *engine.Engine) (kinds.Served, error) {
 			of := func(caller resource.Caller) Objects { return local.New(e, caller) }

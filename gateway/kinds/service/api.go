@@ -46,6 +46,9 @@ func (c *API) Reconcile(ctx context.Context, _ controller.Queue, key controller.
 	if key.Namespace != "default" || key.Name != kubernetes {
 		return nil
 	}
+	if err := c.objects.Fresh(ctx); err != nil { // what another pass made may be news
+		return err
+	}
 	_, err := c.objects.Get(ctx, services, key.Namespace, key.Name)
 	if !apierrors.IsNotFound(err) {
 		return err

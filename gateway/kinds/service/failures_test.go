@@ -87,7 +87,7 @@ func TestWhoWasFasterIsNoFailure(t *testing.T) {
 	}{
 		"the service is there": {func(s *controllertest.Failing) error {
 			return NewAPI(s, c, 6443).Reconcile(t.Context(), nil, NewAPI(s, c, 6443).Seeds()[0])
-		}, 2, exists, false},
+		}, 3, exists, false},
 		"the range is there": {func(s *controllertest.Failing) error {
 			return NewRange(s, c).Reconcile(t.Context(), nil, NewRange(s, c).Seeds()[0])
 		}, 2, exists, false},

@@ -61,6 +61,21 @@ func (w attributes) operationOptions() runtime.Object {
 	return out
 }
 
+// GetVerb implements [admission.Verbed].
+func (w attributes) GetVerb() string {
+	_, patches := w.source.(*patching)
+	_, applies := w.source.(*applying)
+	switch {
+	case w.operation != admission.Create && w.operation != admission.Update:
+		return ""
+	case patches || applies:
+		return "patch"
+	case w.operation == admission.Create && !w.put:
+		return "create"
+	}
+	return "update"
+}
+
 // IsDryRun implements [admission.Request].
 func (w attributes) IsDryRun() bool { return w.Options.DryRun }
 

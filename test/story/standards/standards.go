@@ -35,6 +35,7 @@ func Stories() []story.Story {
 		{"claims that grow", growth},
 		{"nodes and where they are", places},
 		{"services of other types", services},
+		{"devices of claims", devices},
 		{"warnings about pods", warned},
 		{"warnings about other kinds", warnedOthers},
 	} {
