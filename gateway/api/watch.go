@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"net/http"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,11 +56,30 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 	if err == nil {
 		said.missing(t, w.Missing)
 	}
-	return said.on(f.Response(func(ctx context.Context, out reply.FrameWriter) {
+	send := func(ctx context.Context, out reply.FrameWriter) {
 		ctx, cancel := context.WithTimeout(ctx, lasts)
 		defer cancel()
 		form.NewStream(f, t, v, bookmarks, h.Observer.Watching(&c.Info), c.Seat.Leave).Send(ctx, w, err, out)
-	}), nil)
+	}
+	if headers := socketOf(c); headers != nil {
+		r, refused := f.Socket(headers, form.SocketProtocol(headers, SocketBearer), send)
+		if refused != nil {
+			w.Stop()
+		}
+		return said.on(r, refused)
+	}
+	return said.on(f.Response(send), nil)
+}
+
+// socketOf are the headers of a request for a WebSocket, nil of any other.
+func socketOf(c *Call) http.Header {
+	if !c.Upgrade {
+		return nil
+	}
+	if h := c.Head.Header(); strings.EqualFold(h.Get("Upgrade"), "websocket") {
+		return h
+	}
+	return nil
 }
 
 // onlyNamed has options select the object of a name, which an old path has.
