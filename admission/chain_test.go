@@ -80,7 +80,7 @@ func TestPluginsAreAskedInTheOrderOfTheTable(t *testing.T) {
 func TestOnlyWhatFitsTheOrderIsInAChain(t *testing.T) {
 	of := func(name string) named { return named{name, nil} }
 	for want, p := range map[string]admission.Plugin{
-		"the admission plugin PodNodeSelector has no place in the order":    of("PodNodeSelector"),
+		"the admission plugin NodeRestriction has no place in the order":    of("NodeRestriction"),
 		"the admission plugin Mine has no place in the order":               of("Mine"),
 		"the admission plugin Priority does not mutate":                     of(order.Priority),
 		"the admission plugin LimitRanger does not validate":                mutator{of(order.LimitRanger)},

@@ -31,8 +31,13 @@ const (
 	DenyServiceExternalIPs        = "DenyServiceExternalIPs"
 	DeviceAdmin                   = "DeviceAdmin"
 	DeviceStatus                  = "DeviceStatus"
+	EventRateLimit                = "EventRateLimit"
+	ExtendedResourceToleration    = "ExtendedResourceToleration"
+	OwnerReferences               = "OwnerReferencesPermissionEnforcement"
 	PersistentVolumeClaimResize   = "PersistentVolumeClaimResize"
+	PodNodeSelector               = "PodNodeSelector"
 	PodSecurity                   = "PodSecurity"
+	PodTolerationRestriction      = "PodTolerationRestriction"
 	PodTopologyLabels             = "PodTopologyLabels"
 	TaintNodesByCondition         = "TaintNodesByCondition"
 	DefaultTolerationSeconds      = "DefaultTolerationSeconds"
@@ -92,6 +97,7 @@ var Plugins = []Place{
 	{ModuleStatus, Always, Validates},
 	{TaintNodesByCondition, On, Mutates},
 	{AlwaysPullImages, Off, Mutates},
+	{PodNodeSelector, Off, Mutates},
 	{DefaultStorageClass, On, Mutates},
 	{DefaultIngressClass, On, Mutates},
 	{PodTopologyLabels, On, Mutates},
@@ -103,12 +109,18 @@ var Plugins = []Place{
 	{DeviceStatus, Always, Mutates}, // looks at what the others made of it, too
 	{ServiceAllocation, Always, Mutates},
 	{DefaultTolerationSeconds, On, Mutates},
+	{PodTolerationRestriction, Off, Mutates},
+	{ExtendedResourceToleration, Off, Mutates},
 	{RuntimeClass, On, Mutates},
 	{Priority, On, Mutates},
 	{StorageObjectInUseProtection, On, Mutates},
 	{RoleEscalation, Always, Mutates}, // looks at what the others made of it
 	{AlwaysPullImages, Off, Validates},
 	{PodSecurity, On, Validates},
+	{PodNodeSelector, Off, Validates},
+	{PodTolerationRestriction, Off, Validates},
+	{EventRateLimit, Off, Validates},
+	{OwnerReferences, Off, Validates},
 	{PersistentVolumeClaimResize, On, Validates},
 	{CertificateApproval, On, Validates},
 	{CertificateSigning, On, Validates},
@@ -125,9 +137,8 @@ var Plugins = []Place{
 // absent are kube-apiserver's others.
 var absent = []string{
 	"AlwaysAdmit", "AlwaysDeny",
-	"ClusterTrustBundleAttest", "EventRateLimit", "ExtendedResourceToleration",
+	"ClusterTrustBundleAttest",
 	"ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "NamespaceExists", "NodeDeclaredFeatureValidator", "NodeRestriction",
-	"OwnerReferencesPermissionEnforcement", "PodNodeSelector", "PodTolerationRestriction",
 }
 
 // DefaultOf is what there is at the name of a plugin.

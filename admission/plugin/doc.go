@@ -1,4 +1,4 @@
-// Package plugin owns the admission plugins that no one configures, each in the file
+// Package plugin owns the admission plugins that no object configures, each in the file
 // of its name; LimitRanger and ResourceQuota have folders below.
 //
 // It must not know who stores or serves objects: what a plugin looks up it is given.

@@ -116,8 +116,8 @@ func (p RuntimeClass) class(ctx context.Context, name string) (*nodev1.RuntimeCl
 	return class, runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, class)
 }
 
-// mostTolerations is how many tolerations of a pod and its class are compared, each
-// with all others.
+// mostTolerations is how many tolerations, of a pod and its class or its namespace, are
+// compared, each with all others.
 const mostTolerations = 2000
 
 // joined are the tolerations of two lists, without those that another says, too; of

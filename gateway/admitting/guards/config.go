@@ -37,7 +37,7 @@ var configurations = map[string]metav1.TypeMeta{
 }
 
 // others are the plugins that have a configuration and no folder, and read it themselves.
-var others = []string{order.PodSecurity, order.ResourceQuota}
+var others = []string{order.PodSecurity, order.ResourceQuota, order.EventRateLimit, order.PodNodeSelector, order.PodTolerationRestriction}
 
 // config is what an AdmissionConfiguration says of plugins, by their names.
 type config struct {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 )
@@ -62,7 +63,7 @@ func New(ctx context.Context, c Config) (*Guards, error) {
 	}
 	for _, plugin := range others {
 		if config.texts[plugin] != nil && !c.Admits(plugin) {
-			return nil, fmt.Errorf("%s is configured and is off: --disable-admission-plugins", plugin)
+			return nil, fmt.Errorf("%s is configured and is off: --%s-admission-plugins", plugin, whichSwitches(plugin))
 		}
 	}
 	kinds := kindsOf(c.Definitions)
@@ -212,4 +213,13 @@ func (f *Folder) Changed() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.changed
+}
+
+// whichSwitches tells which of two flags says that a plugin is off, or does not say that
+// it is on.
+func whichSwitches(plugin string) string {
+	if order.DefaultOf(plugin) == order.Off {
+		return "enable"
+	}
+	return "disable"
 }

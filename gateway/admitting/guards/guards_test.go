@@ -115,7 +115,7 @@ func TestConfigurationsThatCannotBeUsed(t *testing.T) {
 	const begin = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n"
 	for config, want := range map[string]string{
 		"kind: AdmissionConfiguration":                                                           "it is no AdmissionConfiguration",
-		begin + "- {name: EventRateLimit}":                                                       "plugins[0]: EventRateLimit: nothing is configured of it here",
+		begin + "- {name: NodeRestriction}":                                                      "plugins[0]: NodeRestriction: nothing is configured of it here",
 		begin + "- {name: PodSecurity, path: none.yaml}":                                         "plugins[0]: PodSecurity: open ",
 		begin + "- {name: WasmModules}\n- {name: WasmModules}":                                   `plugins[1].name: Duplicate value: "WasmModules"`,
 		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: Odd}}": "its configuration is a WasmModuleConfiguration of wasmgate.dev/v1",
@@ -150,6 +150,11 @@ func TestConfigurationsOfPluginsWithoutFolders(t *testing.T) {
 	}
 	w.Admits = func(plugin string) bool { return plugin != "PodSecurity" }
 	if _, err := guards.New(t.Context(), w.Config); err == nil || err.Error() != "PodSecurity is configured and is off: --disable-admission-plugins" {
+		t.Error(err)
+	}
+	w = newWorld(t, "EventRateLimit", "Configuration", "eventratelimit.admission.k8s.io/v1alpha1")
+	w.Admits = func(plugin string) bool { return false }
+	if _, err := guards.New(t.Context(), w.Config); err == nil || err.Error() != "EventRateLimit is configured and is off: --enable-admission-plugins" {
 		t.Error(err)
 	}
 }

@@ -60,7 +60,7 @@ func Kinds(ctx context.Context, c kinds.Config) ([]kinds.Kind, error) {
 		priorityclass.Kind(c),
 		apiservice.Kind(c),
 		versionpriority.Kind(c, modules),
-		event.Kind(gvr.Modules, gvr.Priorities),
+		event.Kind(c, gvr.Modules, gvr.Priorities),
 		migration.Kind(c),
 		policy.Kind(c, modules.Webhooks),
 		quota.Kind(c),

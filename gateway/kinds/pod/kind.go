@@ -53,7 +53,16 @@ func plugins(c kinds.Config, objects local.Client) ([]admission.Plugin, error) {
 	}
 	metrics.Register(podsecurity.Recorder)
 	c.Metrics.IncludeLibrary("pod_security_")
+	selector, err := plugin.NewPodNodeSelector(c.Guards.Configuration(order.PodNodeSelector))
+	if err != nil {
+		return nil, fmt.Errorf("--admission-control-config-file: %s: %w", order.PodNodeSelector, err)
+	}
+	restriction, err := plugin.NewPodTolerationRestriction(c.Guards.Configuration(order.PodTolerationRestriction))
+	if err != nil {
+		return nil, fmt.Errorf("--admission-control-config-file: %s: %w", order.PodTolerationRestriction, err)
+	}
 	return []admission.Plugin{
+		selector, restriction, plugin.ExtendedResourceToleration{},
 		plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects},
 		plugin.TaintNodesByCondition{}, plugin.PodTopologyLabels{Nodes: objects}, plugin.AlwaysPullImages{}, security,
 	}, nil

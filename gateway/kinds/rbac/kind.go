@@ -28,13 +28,17 @@ func Kind(c kinds.Config) kinds.Kind {
 	authorizer := func(served *catalog.Catalog) authz.Decider {
 		return rbac.Authorizer{Source: inforce.New(served, c.Log)}
 	}
+	owners := func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
+		return []admission.Plugin{escalation.Owners{May: may, Served: func() []*crd.Definition { return e.Catalog().Snapshot().Definitions }}}, nil
+	}
 	if !c.Has(gvr.ClusterRoles) {
-		return kinds.Kind{Authorizer: authorizer}
+		return kinds.Kind{Authorizer: authorizer, Admission: owners}
 	}
 	return kinds.Kind{
 		Extend: inForce,
 		Admission: func(e *engine.Engine, may authz.Decider) ([]admission.Plugin, error) {
-			return []admission.Plugin{escalation.Guard{May: may, Roles: local.Part(e, "rbac")}}, nil
+			all, err := owners(e, may)
+			return append(all, escalation.Guard{May: may, Roles: local.Part(e, "rbac")}), err
 		},
 		Authorizer: authorizer,
 		Serve: func(e *engine.Engine) (kinds.Served, error) {
