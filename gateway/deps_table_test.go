@@ -267,7 +267,7 @@ var homes = []struct{ library, in, why string }{
 	{"k8s.io/component-base", "gateway/metrics", "the metrics of libraries"},
 	{"k8s.io/apiserver", "admission crd gateway/aggregator gateway/audit gateway/server/encryption gateway/discovery gateway/resource gateway/admitting gateway/kinds/quota gateway/authn/structured gateway/authz/structured gateway/server/identity gateway/bounds/flow gateway/bounds/flowcontrol", "whose tokens are believed, the strategies of kinds, conditions in CEL, merges of discovery documents, and encryption"},
 	{"k8s.io/component-helpers", "admission gateway/kinds/rbac", "what a pod needs of all its containers, and what a role lacks"},
-	{"k8s.io/client-go", "crd/builtin crd/custom crd/schema gateway/server/hooks/bundles gateway/aggregator gateway/authz/structured gateway/audit gateway/cli gateway/controller gateway/pki/kubeconfig", "queues, kubeconfigs, table printing, paths of fields, the Go types by kind"},
+	{"k8s.io/client-go", "crd/builtin crd/custom crd/schema gateway/server/hooks/bundles gateway/admitting/guards gateway/aggregator gateway/authz/structured gateway/audit gateway/cli gateway/controller gateway/pki/kubeconfig", "queues, kubeconfigs, table printing, paths of fields, the Go types by kind"},
 	{"k8s.io/kube-aggregator", "crd/builtin crd/schema gateway/aggregator gateway/kinds/apiservice", "the types, models, validation and order of APIServices"},
 	{"k8s.io/kube-openapi", "admission/policy crd/custom crd/custom/accept crd/schema gateway/discovery/openapi plugins/configuration", "OpenAPI documents"},
 	{"sigs.k8s.io/json", "admission crd gateway/api gateway/kinds/sent gateway/resource", "strict decoding in Kubernetes' own words"},

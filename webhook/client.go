@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,6 +38,10 @@ type Config struct {
 	MaxReplyBytes int64
 	// UserAgent is what the server is told of the caller.
 	UserAgent string
+	// Wrap, if not nil, has requests say who sends them.
+	Wrap func(http.RoundTripper) http.RoundTripper
+	// Certificate, if not nil, returns what the server is shown as a client certificate.
+	Certificate func() (*tls.Certificate, error)
 }
 
 // MaxReplyBytes is the largest reply that is read unless a [Config] says
@@ -50,6 +55,7 @@ const maxMessage = 4 << 10
 type Client struct {
 	url       url.URL
 	client    *http.Client
+	transport *http.Transport // of client, below what Wrap adds
 	maxReply  int64
 	userAgent string
 }
@@ -70,10 +76,17 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Certificate != nil {
+		transport.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return c.Certificate() }
+	}
+	var by http.RoundTripper = transport
+	if c.Wrap != nil {
+		by = c.Wrap(by)
+	}
 	return &Client{
-		url: *at.url, maxReply: c.MaxReplyBytes, userAgent: c.UserAgent,
+		url: *at.url, maxReply: c.MaxReplyBytes, userAgent: c.UserAgent, transport: transport,
 		client: &http.Client{
-			Transport:     transport,
+			Transport:     by,
 			Timeout:       c.Timeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -81,7 +94,7 @@ func New(c Config) (*Client, error) {
 }
 
 // Close closes idle connections; calls that are under way end by themselves.
-func (c *Client) Close() { c.client.CloseIdleConnections() }
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Post sends body and returns the reply, which is the caller's. The server is
 // told how long it has, as kube-apiserver does. An error that the server

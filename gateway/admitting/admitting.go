@@ -55,17 +55,18 @@ type ModuleSigners func(ctx context.Context, name, digest string) []string
 func Plugins(c Config) []admission.Plugin {
 	log := c.Log.With().Str("component", "admission").Logger()
 	seen := observer{metrics: c.Metrics, all: log, log: log.Sample(&zerolog.BurstSampler{Burst: 3, Period: logPeriod})}
-	connect, may := connector{c.Module}.connect, authorizes{c.Authorizer}
+	may := authorizes{c.Authorizer}
 	webhooks := &webhook.Dispatcher{Authorizer: may, Called: seen.called, Ignored: seen.ignored, Signers: func(ctx context.Context, h *webhook.Hook, digest string) []string {
 		module, _ := crd.ModuleName(h.URL)
 		return c.Signers(ctx, module, digest)
 	}}
+	connect := func(plugin string) webhook.Dial { return connector{c.Module, c.Guards.Credentials(plugin)}.connect }
 	policies := &policy.Dispatcher{Params: params{c.Catalog}, Authorizer: may, Observe: seen.decided}
 	return []admission.Plugin{
 		mutatingPolicies{policies, boundMutations(c.Catalog, c.Guards.Folder(order.MutatingAdmissionPolicy), log)},
-		mutatingWebhooks{webhooks, mutatingHooks(c.Catalog, c.Guards.Folder(order.MutatingAdmissionWebhook), connect, log)},
+		mutatingWebhooks{webhooks, mutatingHooks(c.Catalog, c.Guards.Folder(order.MutatingAdmissionWebhook), connect(order.MutatingAdmissionWebhook), log)},
 		validatingPolicies{policies, boundValidations(c.Catalog, c.Guards.Folder(order.ValidatingAdmissionPolicy), log)},
-		validatingWebhooks{webhooks, validatingHooks(c.Catalog, c.Guards.Folder(order.ValidatingAdmissionWebhook), connect, log)},
+		validatingWebhooks{webhooks, validatingHooks(c.Catalog, c.Guards.Folder(order.ValidatingAdmissionWebhook), connect(order.ValidatingAdmissionWebhook), log)},
 	}
 }
 

@@ -1,19 +1,28 @@
 package admitting
 
 import (
+	"cmp"
 	"context"
+	"net"
+	"net/url"
+	"strconv"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/webhook"
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/admitting/guards"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	webhookclient "github.com/wasmgate/wasmgate/webhook"
 )
 
 // connector makes callers of webhooks.
-type connector struct{ module ModuleCall }
+type connector struct {
+	module ModuleCall
+	// shown is what servers know the gateway by.
+	shown *guards.Credentials
+}
 
 // connect implements [webhook.Dial]: a module is called in this process,
 // anything else over HTTPS.
@@ -28,11 +37,34 @@ func (c connector) connect(config admissionv1.WebhookClientConfig) (webhook.Call
 	if s := config.Service; s != nil {
 		out.Service = webhookclient.ServiceOf(s.Namespace, s.Name, s.Path, s.Port)
 	}
+	if user := c.shown.For(hostOf(out)); user != nil {
+		out.Wrap = user.Wrap
+		if user.HasCertificate() {
+			out.Certificate = user.Certificate
+		}
+	}
 	client, err := webhookclient.New(out)
 	if err != nil {
 		return nil, err
 	}
 	return server{client}, nil
+}
+
+// hostOf is the host and the port of a server, "" where there is none.
+func hostOf(c webhookclient.Config) string {
+	host, port := "", ""
+	if s := c.Service; s != nil {
+		host = s.Name + "." + s.Namespace + ".svc"
+		if s.Port != 0 {
+			port = strconv.Itoa(int(s.Port))
+		}
+	} else if u, err := url.Parse(c.URL); err == nil {
+		host, port = u.Hostname(), u.Port()
+	}
+	if host == "" {
+		return ""
+	}
+	return net.JoinHostPort(host, cmp.Or(port, "443"))
 }
 
 // server is a webhook that is an HTTPS server.

@@ -23,7 +23,7 @@ const Modules = "WasmModules"
 type configuration struct {
 	metav1.TypeMeta
 	StaticManifestsDir string `json:"staticManifestsDir,omitempty"`
-	// KubeConfigFile has the credentials of webhooks where kube-apiserver reads it.
+	// KubeConfigFile has what webhooks are shown.
 	KubeConfigFile string `json:"kubeConfigFile,omitempty"`
 }
 
@@ -41,14 +41,15 @@ var others = []string{order.PodSecurity, order.ResourceQuota, order.EventRateLim
 
 // config is what an AdmissionConfiguration says of plugins, by their names.
 type config struct {
-	folders map[string]string
-	texts   map[string][]byte
+	folders     map[string]string
+	credentials map[string]*Credentials
+	texts       map[string][]byte
 }
 
 // readConfig reads an AdmissionConfiguration. What would have no effect is refused:
 // somebody relies on it.
 func readConfig(path string) (config, error) {
-	c := config{folders: map[string]string{}, texts: map[string][]byte{}}
+	c := config{folders: map[string]string{}, credentials: map[string]*Credentials{}, texts: map[string][]byte{}}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return c, err
@@ -67,7 +68,7 @@ func readConfig(path string) (config, error) {
 		}
 		text, err := textOf(p, filepath.Dir(path))
 		if err == nil && !slices.Contains(others, p.Name) {
-			c.folders[p.Name], err = folderOf(p.Name, text)
+			c.folders[p.Name], c.credentials[p.Name], err = configured(p.Name, text)
 		}
 		if err != nil {
 			return c, fmt.Errorf("%s: %s: %w", at, p.Name, err)
@@ -92,26 +93,32 @@ func textOf(p apiserverv1.AdmissionPluginConfiguration, beside string) ([]byte, 
 	return nil, nil
 }
 
-// folderOf is the folder of a plugin, "" for none.
-func folderOf(plugin string, text []byte) (string, error) {
+// configured are the folder of a plugin, "" for none, and what webhooks are shown.
+func configured(plugin string, text []byte) (folder string, shown *Credentials, err error) {
 	want, known := configurations[plugin]
 	if !known {
-		return "", errors.New("nothing is configured of it here")
+		return "", nil, errors.New("nothing is configured of it here")
 	}
 	if text == nil {
-		return "", nil
+		return "", nil, nil
 	}
 	var c configuration
 	if err := yaml.UnmarshalStrict(text, &c); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if c.TypeMeta != want {
-		return "", fmt.Errorf("its configuration is a %s of %s, not %q of %q", want.Kind, want.APIVersion, c.Kind, c.APIVersion)
+		return "", nil, fmt.Errorf("its configuration is a %s of %s, not %q of %q", want.Kind, want.APIVersion, c.Kind, c.APIVersion)
 	}
-	if c.KubeConfigFile != "" {
-		return "", field.Forbidden(field.NewPath("kubeConfigFile"), "webhooks are called without credentials")
+	switch {
+	case c.KubeConfigFile == "":
+	case want.Kind != "WebhookAdmissionConfiguration":
+		return "", nil, field.Forbidden(field.NewPath("kubeConfigFile"), "nobody is called")
+	default:
+		if shown, err = readCredentials(c.KubeConfigFile); err != nil {
+			return "", nil, err
+		}
 	}
-	return c.StaticManifestsDir, usable(c.StaticManifestsDir)
+	return c.StaticManifestsDir, shown, usable(c.StaticManifestsDir)
 }
 
 // usable says why a folder is none, in kube-apiserver's words.

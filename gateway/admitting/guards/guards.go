@@ -36,6 +36,7 @@ type Config struct {
 type Guards struct {
 	told    func(plugin string, s *State, err error)
 	folders map[string]*Folder
+	shown   map[string]*Credentials
 	texts   map[string][]byte
 }
 
@@ -67,9 +68,11 @@ func New(ctx context.Context, c Config) (*Guards, error) {
 		}
 	}
 	kinds := kindsOf(c.Definitions)
-	g := &Guards{told: c.Told, folders: map[string]*Folder{}, texts: config.texts}
+	g := &Guards{told: c.Told, folders: map[string]*Folder{}, shown: config.credentials, texts: config.texts}
 	for _, plugin := range slices.Sorted(maps.Keys(config.folders)) {
 		switch folder := config.folders[plugin]; {
+		case config.credentials[plugin] != nil && !c.Admits(plugin):
+			return nil, fmt.Errorf("%s has a kubeConfigFile and is off: --disable-admission-plugins", plugin)
 		case folder == "":
 			continue
 		case !c.Allowed:
@@ -98,6 +101,14 @@ func (g *Guards) Folder(plugin string) *Folder {
 		return nil
 	}
 	return g.folders[plugin]
+}
+
+// Credentials are what the webhooks of a plugin are shown, nil for nothing.
+func (g *Guards) Credentials(plugin string) *Credentials {
+	if g == nil {
+		return nil
+	}
+	return g.shown[plugin]
 }
 
 // Configuration is what the file says of a plugin that has no folder, nil for nothing.

@@ -119,11 +119,11 @@ func TestConfigurationsThatCannotBeUsed(t *testing.T) {
 		begin + "- {name: PodSecurity, path: none.yaml}":                                         "plugins[0]: PodSecurity: open ",
 		begin + "- {name: WasmModules}\n- {name: WasmModules}":                                   `plugins[1].name: Duplicate value: "WasmModules"`,
 		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: Odd}}": "its configuration is a WasmModuleConfiguration of wasmgate.dev/v1",
-		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: WasmModuleConfiguration, staticManifestsDir: here}}":                                    "must be an absolute file path",
-		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: WasmModuleConfiguration, staticManifestsDir: /none/there}}":                             "unable to read",
-		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: WasmModuleConfiguration, staticManifestsDir: /dev/null}}":                               "must be a directory",
-		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: WasmModuleConfiguration, odd: 1}}":                                                      `unknown field "odd"`,
-		begin + "- {name: MutatingAdmissionWebhook, configuration: {apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: /a/kubeconfig}}": "webhooks are called without credentials",
+		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: WasmModuleConfiguration, staticManifestsDir: here}}":                                   "must be an absolute file path",
+		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: WasmModuleConfiguration, staticManifestsDir: /none/there}}":                            "unable to read",
+		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: WasmModuleConfiguration, staticManifestsDir: /dev/null}}":                              "must be a directory",
+		begin + "- {name: WasmModules, configuration: {apiVersion: wasmgate.dev/v1, kind: WasmModuleConfiguration, odd: 1}}":                                                     `unknown field "odd"`,
+		begin + "- {name: MutatingAdmissionWebhook, configuration: {apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: a/kubeconfig}}": "kubeConfigFile: Invalid value: \"a/kubeconfig\": must be an absolute file path",
 	} {
 		w := newWorld(t, guards.Modules, "WasmModuleConfiguration", "wasmgate.dev/v1")
 		w.write(w.config, config)
