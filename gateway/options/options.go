@@ -95,6 +95,8 @@ type Serve struct {
 
 	// TLS is how connections are secured.
 	TLS TLS
+	// Clients is what is done for some of them.
+	Clients Clients
 	// CertDir is where kube-apiserver has its serving certificate; see
 	// [Serve.UseCertDir].
 	CertDir string

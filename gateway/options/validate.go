@@ -182,6 +182,7 @@ func (s Serve) validateServing(bad func(flag, format string, args ...any)) {
 		bad("tls-cert-file", "goes with --tls-private-key-file: set both or none")
 	}
 	s.TLS.validate(bad)
+	s.Clients.validate(bad)
 }
 
 func isURL(s string) bool {

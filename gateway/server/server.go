@@ -207,7 +207,7 @@ func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
 			Reviews:        g.served.Reviews(authenticator, g.authorizer),
 			RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 		},
-		Authenticator: authenticator, Anonymous: g.identity.Anonymous(), Auditor: auditor, Log: g.log, Flow: g.served.Flow, Bounds: bounds.New(g.limits()), StrictTransportSecurity: g.options.TLS.StrictTransportSecurity(), MaxBodyBytes: g.options.MaxRequestBodyBytes,
+		Authenticator: authenticator, Anonymous: g.identity.Anonymous(), Auditor: auditor, Log: g.log, Flow: g.served.Flow, Bounds: bounds.New(g.limits()), StrictTransportSecurity: g.options.TLS.StrictTransportSecurity(), AllowedOrigins: g.options.Clients.Origins(), GoawayChance: g.options.Clients.GoawayChance, MaxBodyBytes: g.options.MaxRequestBodyBytes,
 	})
 }
 

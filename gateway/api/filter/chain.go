@@ -1,6 +1,9 @@
 package filter
 
 import (
+	"math/rand/v2"
+	"regexp"
+
 	"github.com/rs/zerolog"
 
 	"github.com/wasmgate/wasmgate/gateway/api"
@@ -9,7 +12,7 @@ import (
 )
 
 // Config is what a handler and its filters need. All fields are required but Anonymous,
-// Auditor, Flow and Bounds, and those that [api.Config] does not require.
+// Auditor, Flow, Bounds and AllowedOrigins, and those that [api.Config] does not require.
 type Config struct {
 	api.Config
 	Authenticator authn.Authenticator
@@ -25,6 +28,10 @@ type Config struct {
 	Bounds *bounds.Bounds
 	// StrictTransportSecurity is that header of all replies; "" for none.
 	StrictTransportSecurity string
+	// AllowedOrigins match the origins whose pages browsers let send requests; nil for none.
+	AllowedOrigins []*regexp.Regexp
+	// GoawayChance is how likely a reply closes its connection.
+	GoawayChance float64
 	// MaxBodyBytes is the largest request body, except for Contents.
 	MaxBodyBytes int
 }
@@ -41,6 +48,8 @@ func (c *Config) chain() []api.Filter {
 		leave,
 		name,
 		strict(c.StrictTransportSecurity),
+		goaway(c.GoawayChance, rand.Float64),
+		cors(c.AllowedOrigins),
 		audit(c.Auditor),
 		recovered(c.Log, render(failed)),
 		classify(&c.Routes),

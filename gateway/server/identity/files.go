@@ -31,6 +31,11 @@ func Files(o options.Serve) []options.File {
 		follows("token-auth-file", o.TokenAuthFile, authn.FollowTokenFile),
 		follows("client-ca-file", o.ClientCAFile, authn.FollowClientCAFile),
 	}
+	if pairs, err := o.TLS.ServerNames(); err == nil { // as validation found
+		for _, p := range pairs {
+			all = append(all, serves("tls-sni-cert-key", p.CertFile, p.KeyFile))
+		}
+	}
 	if !a.Asks() {
 		return all
 	}

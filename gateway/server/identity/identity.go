@@ -23,6 +23,7 @@ import (
 // Identity is who the gateway is, and whom it believes.
 type Identity struct {
 	serving       *pki.Serving
+	named         []pki.Named
 	secured       options.TLS
 	admin         string // the administrator's token
 	authenticator authn.Union
@@ -59,6 +60,9 @@ func New(ctx context.Context, o options.Serve, gateway string, changed Changed) 
 	}
 	if err != nil {
 		return nil, err
+	}
+	if id.named, err = named(o.TLS); err != nil {
+		return nil, fmt.Errorf("--tls-sni-cert-key: %w", err)
 	}
 	if id.admin, err = pki.AdminToken(dir); err != nil {
 		return nil, err
@@ -101,6 +105,22 @@ func New(ctx context.Context, o options.Serve, gateway string, changed Changed) 
 	return id, nil
 }
 
+// named are the certificates for clients that ask for a name.
+func named(t options.TLS) (all []pki.Named, _ error) {
+	pairs, err := t.ServerNames()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pairs {
+		serving, err := pki.FromFiles(p.CertFile, p.KeyFile)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, pki.Named{Serving: serving, Patterns: p.Patterns})
+	}
+	return all, nil
+}
+
 // Authenticator tells who sends a request.
 func (i *Identity) Authenticator() authn.Authenticator { return i.authenticator }
 
@@ -126,7 +146,7 @@ func (i *Identity) Proxy() *pki.Serving { return i.proxy }
 // TLS is the configuration of the listener. Client certificates are asked for
 // only when some would be believed; they are verified by the authenticator.
 func (i *Identity) TLS() *tls.Config {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: i.serving.GetCertificate, NextProtos: []string{"http/1.1"}}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: pki.Names{All: i.named, Otherwise: i.serving}.GetCertificate, NextProtos: []string{"http/1.1"}}
 	i.secured.Apply(c)
 	if i.clientCA {
 		c.ClientAuth = tls.RequestClientCert
