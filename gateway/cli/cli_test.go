@@ -65,7 +65,7 @@ func TestServe_FlagsAndEnvironment(t *testing.T) {
 	t.Setenv("WASMGATE_ETCD_SERVERS", "http://a:2379,http://b:2379")
 	t.Setenv("WASMGATE_SECURE_PORT", "7443")
 	t.Setenv("WASMGATE_EVENT_TTL", "10m")
-	got, out, err := serve(t, "--secure-port=0", "--bind-address=0.0.0.0", "-v4", "--log-format=json")
+	got, out, err := serve(t, "--secure-port=0", "--bind-address=0.0.0.0", "--etcd-prefix=some//where/", "-v4", "--log-format=json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +74,9 @@ func TestServe_FlagsAndEnvironment(t *testing.T) {
 	}
 	if got.SecurePort != 0 || got.BindAddress != "0.0.0.0" {
 		t.Errorf("a flag must win over the environment: %+v", got)
+	}
+	if got.EtcdPrefix != "/some/where" {
+		t.Errorf("keys begin with %q", got.EtcdPrefix)
 	}
 	if !strings.Contains(out, `"message":"details"`) {
 		t.Errorf("no JSON debug log:\n%s", out)

@@ -39,6 +39,7 @@ func newServe(run Runner) *cobra.Command {
 			if err := fromEnv(cmd.Flags()); err != nil {
 				return err
 			}
+			o.EtcdPrefix = options.EtcdPrefix(o.EtcdPrefix)
 			if err := o.UseCertDir(cmd.Flags().Changed("data-dir")); err != nil {
 				return mistake{err}
 			}
@@ -62,7 +63,7 @@ func etcdFlags(o *options.Serve) flagGroup {
 	f := newGroup("Storage")
 	f.StringVar(&o.DataDir, "data-dir", o.DataDir, "`directory` for everything the gateway keeps on disk")
 	f.StringSliceVar(&o.EtcdServers, "etcd-servers", nil, "client `URLs` of an existing etcd cluster, comma-separated; without it etcd runs inside the gateway")
-	f.StringVar(&o.EtcdPrefix, "etcd-prefix", o.EtcdPrefix, "where all keys in etcd begin")
+	f.StringVar(&o.EtcdPrefix, "etcd-prefix", o.EtcdPrefix, "where all keys in etcd begin; a slash at its beginning may be left out")
 	f.StringVar(&o.EtcdCAFile, "etcd-cafile", "", "PEM `file` with the authorities that verify etcd")
 	f.StringVar(&o.EtcdCertFile, "etcd-certfile", "", "PEM `file` with the client certificate for etcd")
 	f.StringVar(&o.EtcdKeyFile, "etcd-keyfile", "", "PEM `file` with the private key of --etcd-certfile")

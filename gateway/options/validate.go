@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"strings"
+	"path"
 	"time"
 
 	"github.com/wasmgate/wasmgate/lifecycle"
@@ -129,6 +129,10 @@ func (s Serve) validateBounds(bad func(flag, format string, args ...any)) {
 	}
 }
 
+// EtcdPrefix is what kube-apiserver makes of the value of its flag: with a slash at the
+// beginning and none at the end.
+func EtcdPrefix(given string) string { return path.Join("/", given) }
+
 func (s Serve) validateEtcd(bad func(flag, format string, args ...any)) {
 	if s.EncryptionProviderConfigAutomaticReload && s.EncryptionProviderConfig == "" {
 		bad("encryption-provider-config-automatic-reload", "must be set with --encryption-provider-config")
@@ -138,7 +142,7 @@ func (s Serve) validateEtcd(bad func(flag, format string, args ...any)) {
 			bad("etcd-servers", "%q is not a URL such as http://127.0.0.1:2379", server)
 		}
 	}
-	if !strings.HasPrefix(s.EtcdPrefix, "/") || len(s.EtcdPrefix) < 2 || strings.HasSuffix(s.EtcdPrefix, "/") {
+	if s.EtcdPrefix != EtcdPrefix(s.EtcdPrefix) || s.EtcdPrefix == "/" {
 		bad("etcd-prefix", "must begin with a slash, end without one and name something, got %q", s.EtcdPrefix)
 	}
 	if s.EtcdCompactionInterval < 0 {
