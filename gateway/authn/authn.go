@@ -90,6 +90,9 @@ type Request struct {
 	}
 	// Audiences are whom a token has to be for, one of them; none is this API.
 	Audiences []string
+	// ForAPI tells that one of Audiences is this API, whom credentials are for that name
+	// nobody.
+	ForAPI bool
 	// Notes are told what is noteworthy of the credentials; nil where nobody wants to know.
 	Notes Notes
 }
@@ -115,6 +118,9 @@ func (r Request) Warn(text string) {
 		r.Notes.Warn(text)
 	}
 }
+
+// ForOthers reports whether the request asks about credentials for anybody but this API.
+func (r Request) ForOthers() bool { return len(r.Audiences) > 0 && !r.ForAPI }
 
 // Empty reports whether the request carries no credentials at all.
 func (r Request) Empty() bool { return r.BearerToken == "" && len(r.ClientCerts) == 0 }

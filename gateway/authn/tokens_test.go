@@ -14,4 +14,7 @@ func TestTokensOfATableAreForThisAPI(t *testing.T) {
 	if _, ok, _ := tokens.Authenticate(t.Context(), Request{BearerToken: "secret", Audiences: []string{"vault"}}); ok {
 		t.Error("it counts for somebody else")
 	}
+	if _, ok, _ := tokens.Authenticate(t.Context(), Request{BearerToken: "secret", Audiences: []string{"api"}, ForAPI: true}); !ok {
+		t.Error("it does not count for the API by one of its names")
+	}
 }

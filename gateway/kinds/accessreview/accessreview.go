@@ -86,17 +86,16 @@ func (a Answers) token(ctx context.Context, _ *authn.User, notes authn.Notes, re
 	if len(s.Audiences) > maxAudiences {
 		return apierrors.NewBadRequest(fmt.Sprintf("spec.audiences has %d items, of %d at most", len(s.Audiences), maxAudiences))
 	}
-	asked := authn.Request{BearerToken: s.Token, Notes: notes}
-	if len(s.Audiences) == 0 && a.judge(ctx, asked, status) {
-		status.Audiences = a.Audiences
+	audiences := s.Audiences
+	if len(audiences) == 0 {
+		audiences = a.Audiences
 	}
-	for i, audience := range s.Audiences {
-		if slices.Contains(s.Audiences[:i], audience) {
+	asked := authn.Request{BearerToken: s.Token, Notes: notes}
+	for i, audience := range audiences { // each by itself, to know whom the token is for
+		if slices.Contains(audiences[:i], audience) {
 			continue
 		}
-		if asked.Audiences = nil; !slices.Contains(a.Audiences, audience) {
-			asked.Audiences = []string{audience}
-		}
+		asked.Audiences, asked.ForAPI = []string{audience}, slices.Contains(a.Audiences, audience)
 		if a.judge(ctx, asked, status) {
 			status.Audiences = append(status.Audiences, audience)
 		}

@@ -19,9 +19,9 @@ type known struct{}
 
 func (known) Authenticate(_ context.Context, r authn.Request) (*authn.User, bool, error) {
 	switch r.BearerToken {
-	case "good":
+	case "good", "second":
 		r.Annotate("token", "good")
-		if len(r.Audiences) > 0 && r.Audiences[0] != "vault" {
+		if r.BearerToken == "good" && r.ForOthers() && r.Audiences[0] != "vault" || r.BearerToken == "second" && r.Audiences[0] != "api2" {
 			return nil, false, errors.New("it is for another audience")
 		}
 		return &authn.User{Name: "ann", UID: "7", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}}, true, nil
@@ -71,6 +71,8 @@ func TestReviews(t *testing.T) {
 	for _, tc := range []struct{ group, plural, spec, want string }{
 		{"authentication", "selfsubjectreviews", "", "{userInfo: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good", "{authenticated: true, audiences: [api, api2], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
+		{"authentication", "tokenreviews", "token: second", "{authenticated: true, audiences: [api2], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
+		{"authentication", "tokenreviews", "token: second\naudiences: [api]", "{user: {}, error: it is for another audience}"},
 		{"authentication", "tokenreviews", "token: good\naudiences: [api, vault, api]", "{authenticated: true, audiences: [api, vault], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good\naudiences: [vault, elsewhere]", "{authenticated: true, audiences: [vault], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good\naudiences: [elsewhere]", "{user: {}, error: it is for another audience}"},

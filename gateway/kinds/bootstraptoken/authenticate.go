@@ -30,7 +30,7 @@ type Tokens struct {
 // a token does not count: who may guess would learn which there are.
 func (t Tokens) Authenticate(ctx context.Context, r authn.Request) (*authn.User, bool, error) {
 	id, said, err := tokenutil.ParseToken(r.BearerToken)
-	if err != nil || len(r.Audiences) > 0 {
+	if err != nil || r.ForOthers() {
 		return nil, false, nil // it is a token of others, or for them
 	}
 	stored, err := t.Objects.Get(ctx, secrets, metav1.NamespaceSystem, api.BootstrapTokenSecretPrefix+id)

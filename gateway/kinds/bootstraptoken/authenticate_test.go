@@ -156,8 +156,8 @@ func TestWhatTheCleanerWaitsForAndTells(t *testing.T) {
 // They are for this API: whoever else is meant, they are none.
 func TestTokensAreForThisAPI(t *testing.T) {
 	tokens := Tokens{Objects: &drawer{secret: secret(nil)}}
-	for audience, want := range map[string]bool{"": true, "vault": false} {
-		r := authn.Request{BearerToken: "07401b.f395accd246ae52d"}
+	for audience, want := range map[string]bool{"": true, "vault": false, "api": true} {
+		r := authn.Request{ForAPI: audience == "api", BearerToken: "07401b.f395accd246ae52d"}
 		if audience != "" {
 			r.Audiences = []string{audience}
 		}

@@ -41,7 +41,7 @@ func (t *Tokens) believeKept(ctx context.Context, c *claims, r authn.Request) er
 	}
 	k := &c.kept
 	switch {
-	case (len(c.Audience) > 0 || len(r.Audiences) > 0) && !t.isFor(c.Audience, r):
+	case (len(c.Audience) > 0 || r.ForOthers()) && !t.isFor(c.Audience, r):
 		return errors.New("it is for another audience")
 	case k.Namespace == "" || k.Secret == "" || k.Account == "" || k.AccountUID == "":
 		return errors.New("it does not say in which secret it is kept, and for whom")

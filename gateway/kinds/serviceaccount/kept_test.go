@@ -53,6 +53,11 @@ func TestTokensInSecretsAreBelieved(t *testing.T) {
 		if !ok || err != nil || !reflect.DeepEqual(u, want) {
 			t.Errorf("%s: %+v %v %v", name, u, ok, err)
 		}
+		for audience, believed := range map[string]bool{"api": true, "vault": false} { // it names nobody, so it is for the API
+			if _, ok, _ := tokens.Authenticate(context.Background(), authn.Request{BearerToken: token, Audiences: []string{audience}, ForAPI: audience == "api"}); ok != believed {
+				t.Errorf("%s for %s: %t", name, audience, ok)
+			}
+		}
 	}
 }
 
