@@ -8,13 +8,16 @@ import "slices"
 
 // The admission plugins that there are, by kube-apiserver's names where it has them.
 const (
+	AlwaysAdmit                   = "AlwaysAdmit"
 	AlwaysPullImages              = "AlwaysPullImages"
 	CertificateApproval           = "CertificateApproval"
 	CertificateSigning            = "CertificateSigning"
 	CertificateSubjectRestriction = "CertificateSubjectRestriction"
 	NamespaceAutoProvision        = "NamespaceAutoProvision"
+	NamespaceExists               = "NamespaceExists"
 	NamespaceLifecycle            = "NamespaceLifecycle"
 	ConversionLoss                = "ConversionLoss"
+	LimitPodHardAntiAffinity      = "LimitPodHardAntiAffinityTopology"
 	LimitRanger                   = "LimitRanger"
 	ModulePermission              = "ModulePermission"
 	ModuleProof                   = "ModuleProof"
@@ -87,8 +90,11 @@ type Place struct {
 // Plugins is the order in which plugins are asked, in each of their stages. A plugin
 // with two lines is asked twice. It is only to be read.
 var Plugins = []Place{
+	{AlwaysAdmit, Off, Validates},
 	{NamespaceAutoProvision, Off, Mutates},
 	{NamespaceLifecycle, Always, Mutates},
+	{NamespaceExists, Off, Validates},
+	{LimitPodHardAntiAffinity, Off, Validates},
 	{ModulePermission, Always, Validates},
 	{ModuleReference, Always, Validates},
 	{ConversionLoss, Always, Validates},
@@ -136,9 +142,8 @@ var Plugins = []Place{
 
 // absent are kube-apiserver's others.
 var absent = []string{
-	"AlwaysAdmit", "AlwaysDeny",
-	"ClusterTrustBundleAttest",
-	"ImagePolicyWebhook", "LimitPodHardAntiAffinityTopology", "NamespaceExists", "NodeDeclaredFeatureValidator", "NodeRestriction",
+	"AlwaysDeny", "ClusterTrustBundleAttest", "ImagePolicyWebhook", "JobValidation", "NodeDeclaredFeatureValidator", "NodeRestriction",
+	"PodGroupProtection", "PodGroupWorkloadExists", "PodResizeValidator",
 }
 
 // DefaultOf is what there is at the name of a plugin.

@@ -83,3 +83,28 @@ func (p NamespaceAutoProvision) Mutate(ctx context.Context, a admission.Attribut
 	}
 	return apierrors.NewForbidden(a.GetResource().GroupResource(), admission.NameOf(a), err)
 }
+
+// NamespaceExists refuses requests about anything in a namespace that is not there, also
+// changes and deletions. Parts of the gateway clear away what is left in one.
+type NamespaceExists struct{}
+
+// Name implements [admission.Plugin].
+func (NamespaceExists) Name() string { return order.NamespaceExists }
+
+// Validate implements [admission.Validator].
+func (NamespaceExists) Validate(ctx context.Context, a admission.Attributes) error {
+	if a.GetNamespace() == "" || admission.IsNamespace(a) || a.GetOperation() == admission.Connect || a.IsOwn() {
+		return nil
+	}
+	_, err := a.IsNamespaceTerminating(ctx, a.GetNamespace())
+	return err
+}
+
+// AlwaysAdmit has nothing against any request. There are command lines that name it.
+type AlwaysAdmit struct{}
+
+// Name implements [admission.Plugin].
+func (AlwaysAdmit) Name() string { return order.AlwaysAdmit }
+
+// Validate implements [admission.Validator].
+func (AlwaysAdmit) Validate(context.Context, admission.Attributes) error { return nil }

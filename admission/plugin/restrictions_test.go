@@ -282,3 +282,34 @@ func TestLimitsOfEventsThatCannotBeUsed(t *testing.T) {
 		}
 	}
 }
+
+func TestPodsKeepOthersAwayFromTheirNodeAlone(t *testing.T) {
+	for key, want := range map[string]string{
+		"kubernetes.io/hostname": "<nil>",
+		"zone":                   `pods "x" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey zone but only key kubernetes.io/hostname is allowed`,
+	} {
+		a := asked(t, "pods", `{"metadata":{"name":"x"},"spec":{"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname"},{"topologyKey":"`+key+`"}],"preferredDuringSchedulingIgnoredDuringExecution":[{"podAffinityTerm":{"topologyKey":"any"}}]}}}}`, "")
+		if got := fmt.Sprint(plugin.LimitPodHardAntiAffinity{}.Validate(t.Context(), a)); got != want {
+			t.Errorf("%s: %s", key, got)
+		}
+		a.Subresource = "status"
+		if err := (plugin.LimitPodHardAntiAffinity{}).Validate(t.Context(), a); err != nil {
+			t.Errorf("a status: %v", err)
+		}
+	}
+}
+
+func TestNamespacesHaveToBeThere(t *testing.T) {
+	for namespace, found := range map[string]bool{"there": true, "gone": false, "": true} {
+		for _, operation := range []admission.Operation{admission.Create, admission.Update, admission.Delete} {
+			a := asked(t, "configmaps", `{}`, "")
+			a.Namespace, a.Operation, a.Namespaces = namespace, operation, admissiontest.Namespaces{"there": nil}
+			if err := (plugin.NamespaceExists{}).Validate(t.Context(), a); found == apierrors.IsNotFound(err) || found && err != nil {
+				t.Errorf("%s in %q: %v", operation, namespace, err)
+			}
+			if a.Own = true; (plugin.NamespaceExists{}).Validate(t.Context(), a) != nil {
+				t.Errorf("%s in %q: the gateway may not", operation, namespace)
+			}
+		}
+	}
+}

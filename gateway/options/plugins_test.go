@@ -35,6 +35,16 @@ func TestAdmissionPlugins_ADM05(t *testing.T) {
 	}
 }
 
+// The plugins of kube-apiserver 1.36 are known, also those that are not here: to switch one
+// of them off is no mistake.
+func TestPluginsOfKubeAPIServerAreKnown(t *testing.T) {
+	for name := range strings.FieldsSeq("AlwaysAdmit AlwaysDeny AlwaysPullImages CertificateApproval CertificateSigning CertificateSubjectRestriction ClusterTrustBundleAttest DefaultIngressClass DefaultStorageClass DefaultTolerationSeconds DenyServiceExternalIPs EventRateLimit ExtendedResourceToleration ImagePolicyWebhook JobValidation LimitPodHardAntiAffinityTopology LimitRanger MutatingAdmissionPolicy MutatingAdmissionWebhook NamespaceAutoProvision NamespaceExists NamespaceLifecycle NodeDeclaredFeatureValidator NodeRestriction OwnerReferencesPermissionEnforcement PersistentVolumeClaimResize PodGroupProtection PodGroupWorkloadExists PodNodeSelector PodResizeValidator PodSecurity PodTolerationRestriction PodTopologyLabels Priority ResourceQuota RuntimeClass ServiceAccount StorageObjectInUseProtection TaintNodesByCondition ValidatingAdmissionPolicy ValidatingAdmissionWebhook") {
+		if order.DefaultOf(name) == order.Unknown {
+			t.Errorf("%s is not known", name)
+		}
+	}
+}
+
 func words(list string) []string {
 	if list == "" {
 		return nil

@@ -37,7 +37,7 @@ func TestRestrictionsAreSwitchedOn_ADM01(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	plugins := "OwnerReferencesPermissionEnforcement,EventRateLimit,PodNodeSelector,PodTolerationRestriction,ExtendedResourceToleration"
+	plugins := "OwnerReferencesPermissionEnforcement,EventRateLimit,PodNodeSelector,PodTolerationRestriction,ExtendedResourceToleration,NamespaceExists,AlwaysAdmit,LimitPodHardAntiAffinityTopology"
 	g := harness.Start(t, harness.Options{Args: []string{"--controllers=", "--admission-control-config-file=" + filepath.Join(dir, "admission.yaml"), "--enable-admission-plugins=" + plugins}})
 	api := g.API(t)
 	const pod = `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"example.com/device":"1"}}}],"nodeSelector":{}}}`
@@ -48,8 +48,11 @@ func TestRestrictionsAreSwitchedOn_ADM01(t *testing.T) {
 		}
 	}
 	api.Post("/api/v1/namespaces/default/pods", json.RawMessage(strings.Replace(pod, `{}}}`, `{"env":"x"}}}`, 1))).WantStatus(403, "Forbidden", "conflicts with its namespace node label selector")
+	api.Post("/api/v1/namespaces/default/pods", json.RawMessage(strings.Replace(pod, `"nodeSelector"`, `"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone"}]}},"nodeSelector"`, 1))).Want(403)
 	api.Merge("/api/v1/namespaces/default", json.RawMessage(`{"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/tolerationsWhitelist":"[{\"key\":\"k\"}]"}}}`)).Want(200)
 	api.Post("/api/v1/namespaces/default/pods", json.RawMessage(strings.Replace(pod, `"p"`, `"q"`, 1))).WantStatus(500, "", "conflict with its namespace whitelist")
+
+	api.Post("/apis/authorization.k8s.io/v1/namespaces/none/localsubjectaccessreviews", json.RawMessage(`{"metadata":{"namespace":"none"},"spec":{"user":"u","resourceAttributes":{"namespace":"none","verb":"get","resource":"pods"}}}`)).WantStatus(404, "NotFound", `namespaces "none" not found`)
 
 	const event = `{"metadata":{"name":"e","namespace":"default"},"involvedObject":{"namespace":"default","name":"x"}}`
 	api.Post("/api/v1/namespaces/default/events?dryRun=All", json.RawMessage(event)).Want(201)

@@ -19,7 +19,7 @@ import (
 func Kind(c kinds.Config) kinds.Kind {
 	return kinds.Kind{
 		Admission: func(e *engine.Engine, _ authz.Decider) ([]admission.Plugin, error) {
-			return []admission.Plugin{plugin.NamespaceAutoProvision{Objects: local.Part(e, "namespaces")}, plugin.NamespaceLifecycle{}}, nil
+			return []admission.Plugin{plugin.NamespaceAutoProvision{Objects: local.Part(e, "namespaces")}, plugin.NamespaceLifecycle{}, plugin.NamespaceExists{}, plugin.AlwaysAdmit{}}, nil
 		},
 		Serve: func(e *engine.Engine) (kinds.Served, error) {
 			objects := local.Part(e, "namespaces")

@@ -62,7 +62,7 @@ func plugins(c kinds.Config, objects local.Client) ([]admission.Plugin, error) {
 		return nil, fmt.Errorf("--admission-control-config-file: %s: %w", order.PodTolerationRestriction, err)
 	}
 	return []admission.Plugin{
-		selector, restriction, plugin.ExtendedResourceToleration{},
+		selector, restriction, plugin.ExtendedResourceToleration{}, plugin.LimitPodHardAntiAffinity{},
 		plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects},
 		plugin.TaintNodesByCondition{}, plugin.PodTopologyLabels{Nodes: objects}, plugin.AlwaysPullImages{}, security,
 	}, nil
