@@ -3,8 +3,6 @@ package service
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"slices"
 
@@ -149,7 +147,10 @@ func (s *request) thisAddress(ctx context.Context, ip string) error {
 	if err != nil {
 		return s.invalid(clusterIPs.Index(0), ip, err.Error())
 	}
-	if !usable(s.config.Addresses, addr) {
+	switch in, err := s.inRange(ctx, addr); {
+	case err != nil:
+		return err
+	case !in:
 		return refuse("the provided network does not match the current range")
 	}
 	switch err := s.reserve(ctx, addr); {
@@ -159,40 +160,6 @@ func (s *request) thisAddress(ctx context.Context, ip string) error {
 		return err
 	}
 	return nil
-}
-
-// attempts is how many random addresses are tried before all are.
-const attempts = 16
-
-// anyAddress takes one that is free, those that clients may name last.
-func (s *request) anyAddress(ctx context.Context) (netip.Addr, error) {
-	size := uint64(1) << min(16, s.config.Addresses.Addr().BitLen()-s.config.Addresses.Bits())
-	low := kept(size, 16, 256)
-	rest := size - low
-	start := rand.Uint64N(rest)
-	for i := range attempts + size {
-		n := low + rand.Uint64N(rest)
-		switch {
-		case i >= attempts+rest:
-			n = i - attempts - rest
-		case i >= attempts:
-			n = low + (start+i)%rest
-		}
-		if n < 2 || n == size-1 { // the network, the API, the last
-			continue
-		}
-		addr := nth(s.config.Addresses, n)
-		switch taken, err := s.known(ctx, addr.String()); {
-		case err != nil:
-			return addr, err
-		case taken:
-			continue
-		}
-		if err := s.reserve(ctx, addr); !apierrors.IsAlreadyExists(err) {
-			return addr, err
-		}
-	}
-	return netip.Addr{}, apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP: range is full"))
 }
 
 // kept is how many of the first of a range are kept for clients that name what

@@ -344,3 +344,31 @@ func TestWhatClientsNameIsGivenLast(t *testing.T) {
 		}
 	}
 }
+
+// Once the cluster's range is full addresses come from the ranges that ServiceCIDRs add,
+// of its family, that are ready.
+func TestFurtherRanges(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/30", Ports{30000, 30100})
+	cidr := func(name, cidrs, ready string) {
+		w.must(serviceCIDRs, "", `{"metadata":{"name":"`+name+`"},"spec":{"cidrs":[`+cidrs+`]},"status":{"conditions":[{"type":"Ready","status":"`+ready+`","reason":"R","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+	}
+	cidr("a", `"fd00::/120"`, "True")
+	cidr("same", `"10.0.0.0/30"`, "True")
+	w.fresh()
+	w.must(services, "", service("own", `"type":"ClusterIP"`)) // 10.0.0.2
+	if _, refusal := w.create(services, service("none", `"type":"ClusterIP"`), false); !strings.Contains(refusal, "range is full") {
+		t.Errorf("%q", refusal)
+	}
+	cidr("b", `"10.9.0.0/30"`, "True")
+	w.fresh()
+	got := map[string]bool{}
+	for _, name := range []string{"one", "two"} {
+		got[at(w.must(services, "", service(name, `"type":"ClusterIP"`)), "spec", "clusterIP").(string)] = true
+	}
+	if !got["10.9.0.1"] || !got["10.9.0.2"] {
+		t.Errorf("given are %v", got)
+	}
+	if _, refusal := w.create(services, service("full", `"type":"ClusterIP"`), false); !strings.Contains(refusal, "range is full") {
+		t.Errorf("%q", refusal)
+	}
+}

@@ -36,6 +36,7 @@ func Stories() []story.Story {
 		{"nodes and where they are", places},
 		{"services of other types", services},
 		{"devices of claims", devices},
+		{"ranges of addresses", ranges},
 		{"warnings about pods", warned},
 		{"warnings about other kinds", warnedOthers},
 	} {
