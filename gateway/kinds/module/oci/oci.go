@@ -145,10 +145,11 @@ func (c Client) pull(ctx context.Context, p place, login Login) (*Artifact, erro
 		local = ref.Host()
 	}
 	repo := &remote.Repository{
-		Client:           &auth.Client{Client: c.http(p.by, local, came), Cache: auth.NewCache(), Credential: login.credential(ref)},
-		Reference:        ref,
-		PlainHTTP:        local != "",
-		MaxMetadataBytes: maxManifest,
+		Client:               &auth.Client{Client: c.http(p.by, local, came), Cache: auth.NewCache(), Credential: login.credential(ref)},
+		Reference:            ref,
+		PlainHTTP:            local != "",
+		MaxMetadataBytes:     maxManifest,
+		ReferrerListMaxPages: maxPages,
 	}
 	manifest, text, digest, err := fetchManifest(ctx, repo)
 	if err != nil {
@@ -167,7 +168,8 @@ func (c Client) pull(ctx context.Context, p place, login Login) (*Artifact, erro
 	if err != nil {
 		return nil, told(ctx, fmt.Errorf("layer %s: %w", layer.Digest, err))
 	}
-	return &Artifact{Module: bytes, Manifest: digest, ManifestText: text, Signatures: signaturesOf(ctx, repo, digest)}, nil
+	beside := append(signaturesOf(ctx, repo, digest), bundlesOf(ctx, repo, digest, len(text))...)
+	return &Artifact{Module: bytes, Manifest: digest, ManifestText: text, Signatures: beside}, nil
 }
 
 // CheckName refuses, with an *[Error], what Pull would refuse without asking.

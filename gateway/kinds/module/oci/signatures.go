@@ -24,8 +24,12 @@ const (
 	maxPayload    = 4 << 10
 )
 
-// Signature is one that the registry has beside an artifact. Nobody has verified it.
-type Signature struct{ Payload, Signature []byte }
+// Signature is one that the registry has beside an artifact, or a bundle of Sigstore, of a
+// payload or of the artifact itself. Nobody has verified it.
+type Signature struct {
+	Payload, Signature []byte
+	Bundle             string
+}
 
 // signaturesOf are the signatures beside the artifact whose manifest has a digest, none
 // where there are none or the registry does not tell: then nobody vouches for it.
@@ -52,7 +56,11 @@ func signaturesOf(ctx context.Context, repo *remote.Repository, digest string) (
 			continue
 		}
 		if payload, err := content.FetchAll(ctx, repo.Blobs(), layer); err == nil {
-			all = append(all, Signature{payload, signed})
+			one := Signature{Payload: payload, Bundle: keyless(layer.Annotations, layer.Digest, signed)}
+			if one.Bundle == "" {
+				one.Signature = signed
+			}
+			all = append(all, one)
 		}
 	}
 	return all

@@ -27,7 +27,18 @@ import (
 // nil, stands before it. It ends with the test.
 func Start(t testing.TB, around func(http.Handler) http.Handler) (host string) {
 	t.Helper()
-	handler := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	return start(t, around)
+}
+
+// StartReferrers starts one that lists what refers to an artifact.
+func StartReferrers(t testing.TB) (host string) {
+	t.Helper()
+	return start(t, nil, registry.WithReferrersSupport(true))
+}
+
+func start(t testing.TB, around func(http.Handler) http.Handler, options ...registry.Option) (host string) {
+	t.Helper()
+	handler := registry.New(append(options, registry.Logger(log.New(io.Discard, "", 0)))...)
 	if around != nil {
 		handler = around(handler)
 	}
@@ -76,6 +87,34 @@ type Layer struct {
 // SignatureTag makes has it as a layer.
 func Signed(payload, signature []byte) Layer {
 	return Layer{"application/vnd.dev.cosign.simplesigning.v1+json", payload, map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(signature)}}
+}
+
+// Refer puts an artifact that consists of a bundle of Sigstore into the repository NAME
+// (HOST/PATH), which refers to the artifact there whose manifest has a digest. Where the registry keeps
+// no list of what refers, the tag for that has it.
+func Refer(t testing.TB, name, digest string, bundle []byte) {
+	t.Helper()
+	const kind = "application/vnd.dev.sigstore.bundle.v0.3+json"
+	repo, err := remote.NewRepository(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo.PlainHTTP = true
+	subject, err := repo.Resolve(t.Context(), digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer, err := oras.PushBytes(t.Context(), repo, kind, bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := oras.PushBytes(t.Context(), repo, kind, []byte("{}")) // by whose type this registry's list goes
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oras.PackManifest(t.Context(), repo, oras.PackManifestVersion1_1, kind, oras.PackManifestOptions{Subject: &subject, ConfigDescriptor: &config, Layers: []ocispec.Descriptor{layer}}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // SignatureTag is that of the signatures of an image whose manifest has a digest.
