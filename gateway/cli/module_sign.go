@@ -10,8 +10,12 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
-// signFlags are a module, a key and whom the signature is for.
-type signFlags struct{ key, module string }
+// signFlags are a module, who signs it, and whom the signature is for.
+type signFlags struct {
+	key, module string
+	bundle      string // a file
+	identity    identityFlags
+}
 
 func (f *signFlags) add(cmd *cobra.Command, key string) {
 	cmd.Flags().StringVar(&f.key, "key", "", "PEM `file` with the "+key)
@@ -22,20 +26,48 @@ func (f *signFlags) read(cmd *cobra.Command, file string) (out workbench.Signed,
 	if err := fromEnv(cmd.Flags()); err != nil {
 		return out, err
 	}
-	if f.key == "" {
-		return out, mistake{fmt.Errorf("--key is missing: the file with the key\nUsage: %s", cmd.UseLine())}
+	if err := f.check(cmd); err != nil {
+		return out, mistake{fmt.Errorf("%w\nUsage: %s", err, cmd.UseLine())}
 	}
 	out.For = f.module
 	if out.Content, err = named(file); err != nil {
 		return out, err
 	}
-	out.Key, err = named(f.key)
+	switch {
+	case f.bundle != "":
+		out.Bundle, err = named(f.bundle)
+	case f.key != "":
+		out.Key, err = named(f.key)
+	default:
+		out.Identity, err = f.identity.read()
+	}
 	return out, err
+}
+
+// check tells which flags are missing, or do not go together.
+func (f *signFlags) check(cmd *cobra.Command) error {
+	who := f.identity.given()
+	switch signs := cmd.Flags().Lookup("bundle") != nil; {
+	case f.key == "" && f.bundle == "" && !who && signs:
+		return errors.New("--key is missing: the file with the key; or --bundle, with a bundle of Sigstore")
+	case f.key == "" && f.bundle == "" && !who:
+		return errors.New("--key is missing: the file with the key; or --issuer and --subject")
+	case f.key != "" && (f.bundle != "" || who):
+		return errors.New("a signature is by a key (--key), or by somebody who has none, not by both")
+	case f.bundle != "" && f.module != "":
+		return errors.New("--for is of no use with --bundle, which is made already")
+	case who:
+		return f.identity.check()
+	}
+	return nil
 }
 
 // wrong names the file that an error is about: that of the key or that of the module.
 func (f *signFlags) wrong(file string, err error) error {
 	if key := (workbench.KeyError{}); errors.As(err, &key) {
+		if f.key == "" {
+			return mistake{key.Err}
+		}
 		file, err = f.key, key.Err
 	}
 	return mistake{fmt.Errorf("%s: %w", file, err)}
@@ -45,13 +77,17 @@ func newModuleSign(tools workbench.Signing) *cobra.Command {
 	var flags signFlags
 	var output string
 	cmd := &cobra.Command{
-		Use:   "sign FILE.wasm --key KEY",
+		Use:   "sign FILE.wasm --key KEY | --bundle BUNDLE",
 		Short: "Sign a module, in the file itself",
 		Long: "Sign a module with a private key: PEM, not encrypted, ECDSA P-256, Ed25519 or RSA.\n" +
 			"The signature goes into the section wasmgate.signature at the end of the file, and\n" +
 			"is of all bytes before that. A signature that the key made before is replaced,\n" +
-			"those of other keys stay. No server is needed.",
-		Example:           "  wasmgate module sign crontab.wasm --key release.key\n  wasmgate module sign crontab.wasm --key release.key --for crontab -o signed.wasm",
+			"those of other keys stay. No server is needed.\n\n" +
+			"Or put a bundle of Sigstore there, version 0.3, that \"cosign sign-blob --bundle\" made of\n" +
+			"the module before it was signed, or a statement of where it comes from. It is not\n" +
+			"verified here.",
+		Example: "  wasmgate module sign crontab.wasm --key release.key\n  wasmgate module sign crontab.wasm --key release.key --for crontab -o signed.wasm\n" +
+			"  wasmgate module sign crontab.wasm --bundle crontab.sigstore.json",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,6 +112,7 @@ func newModuleSign(tools workbench.Signing) *cobra.Command {
 		},
 	}
 	flags.add(cmd, "private key that signs")
+	cmd.Flags().StringVar(&flags.bundle, "bundle", "", "JSON `file` with a bundle of Sigstore, in the place of a key")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the signed module (default the one that is signed)")
 	return cmd
 }
@@ -84,13 +121,15 @@ func newModuleVerify(tools workbench.Signing) *cobra.Command {
 	var flags signFlags
 	var format output
 	cmd := &cobra.Command{
-		Use:   "verify FILE.wasm --key PUB",
-		Short: "Tell whether a key signed a module",
+		Use:   "verify FILE.wasm --key PUB | --issuer ISSUER --subject SUBJECT",
+		Short: "Tell whether a key, or somebody without one, signed a module",
 		Long: "Tell whether the private key that belongs to a public one (PEM) signed the module in\n" +
-			"a file. No server is needed.\n\n" +
+			"a file, or somebody whom the certificate of a bundle names, by the roots that are\n" +
+			"named. No server is needed, and none is asked.\n\n" +
 			"The status is 0 if it did, 1 if not, and 2 if the command was not used as it is\n" +
 			"meant.",
-		Example:           "  wasmgate module verify crontab.wasm --key release.pub",
+		Example: "  wasmgate module verify crontab.wasm --key release.pub\n" +
+			"  wasmgate module verify crontab.wasm --issuer https://accounts.google.com --subject anna@example.com --trusted-root trusted_root.json",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: completeFiles,
 		Annotations:       map[string]string{mistakesAre: ""},
@@ -106,7 +145,11 @@ func newModuleVerify(tools workbench.Signing) *cobra.Command {
 			if format.forPrograms() {
 				err = format.value(cmd.OutOrStdout(), is)
 			} else if is.Problem == "" {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is signed by the key %s: %s\n", args[0], is.Key, is.Signed)
+				who := "the key " + is.Key
+				if is.Key == "" {
+					who = is.Subject
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is signed by %s: %s\n", args[0], who, is.Signed)
 			}
 			if err == nil && is.Problem != "" {
 				return &outcome{statusFound, args[0] + ": " + is.Problem}
@@ -115,6 +158,7 @@ func newModuleVerify(tools workbench.Signing) *cobra.Command {
 		},
 	}
 	flags.add(cmd, "public key that verifies")
+	flags.identity.add(cmd)
 	format.add(cmd, asJSON, asYAML)
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/server/offline"
+	"github.com/wasmgate/wasmgate/plugins/signature/keyless/keylesstest"
 )
 
 // A module is signed and verified by files alone; the statuses tell what was found.
@@ -62,5 +63,52 @@ func TestAModuleIsSignedAndVerified(t *testing.T) {
 	}
 	if out, _, err := b.run(t, "module", "sign", at("m.wasm"), "--key", at("a.key"), "-o", at("s.wasm")); err != nil || strings.Contains(out, "Error") {
 		t.Error(out, err)
+	}
+}
+
+// A bundle goes into the module that it is of, and who made it is told by the roots that are
+// named.
+func TestABundleIsCarriedAndVerified(t *testing.T) {
+	b, s, dir := &bench{Signing: offline.Tools{}}, keylesstest.New(t), t.TempDir()
+	content := []byte("\x00asm\x01\x00\x00\x00")
+	for name, text := range map[string]string{
+		"m.wasm": string(content), "m.json": s.JSON(s.Blob(content)), "other.json": s.JSON(s.Blob([]byte("x"))), "no.json": "{}",
+		"certificates": s.Certificates(), "logs": s.Logs(), "root.json": s.TrustedRoot(), "others": keylesstest.New(t).TrustedRoot(),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	who := " --issuer " + keylesstest.Issuer + " --subject " + keylesstest.Subject
+	for _, c := range []struct {
+		args string
+		exit int
+		want string
+	}{
+		{"sign @m.wasm --bundle @other.json", 2, "SignatureOfOtherContent"},
+		{"sign @m.wasm --bundle @no.json", 2, "SignatureBundleInvalid"},
+		{"sign @m.wasm --bundle @m.json --for m", 2, "--for is of no use"},
+		{"sign @m.wasm --bundle @m.json --key @m.json", 2, "not by both"},
+		{"verify @m.wasm --trusted-root @root.json" + who, 1, "Unsigned"},
+		{"sign @m.wasm --bundle @m.json", 0, "m.wasm signed: sha256:"},
+		{"sign @m.wasm --bundle @m.json", 0, "m.wasm signed: sha256:"},
+		{"verify @m.wasm --trusted-root @root.json" + who, 0, "m.wasm is signed by " + keylesstest.Subject + ": sha256:"},
+		{"verify @m.wasm -o json --certificates @certificates --logs @logs" + who, 0, `"signatures": 1`},
+		{"verify @m.wasm --trusted-root @others" + who, 1, "SignatureUntrusted"},
+		{"verify @m.wasm --trusted-root @root.json" + who + "x", 1, "SignatureOfOtherIdentity"},
+		{"verify @m.wasm --trusted-root @no.json" + who, 2, "unsupported TrustedRoot media type"},
+		{"verify @m.wasm --trusted-root @none.json" + who, 2, "no such file"},
+		{"verify @m.wasm --trusted-root @root.json --issuer a", 2, "--issuer and --subject go together"},
+		{"verify @m.wasm --certificates @certificates" + who, 2, "either --trusted-root, or --certificates and --logs"},
+		{"verify @m.wasm" + who, 2, "either --trusted-root, or --certificates and --logs"},
+		{"verify @m.wasm --key @logs" + who, 2, "not by both"},
+	} {
+		out, exit, err := b.run(t, append([]string{"module"}, strings.Fields(strings.ReplaceAll(c.args, " @", " "+dir+"/"))...)...)
+		if err != nil {
+			out += err.Error()
+		}
+		if exit != c.exit || !strings.Contains(out, c.want) {
+			t.Errorf("%s: %d, %s", c.args, exit, out)
+		}
 	}
 }

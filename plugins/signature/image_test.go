@@ -40,15 +40,15 @@ func TestImagesThatAreSigned(t *testing.T) {
 		"by the first":         {[]Signature{signed(foreign, good), signed(one, good)}, 0, "", ""},
 		"by the second":        {[]Signature{signed(foreign, good), signed(two, good)}, 1, "", ""},
 		"by both":              {[]Signature{signed(two, good), signed(one, good)}, 0, "", ""},
-		"by nobody known":      {[]Signature{signed(foreign, good), {Payload: []byte(good)}}, 0, Untrusted, "none of the 2 signatures of its image is valid and by a trusted key"},
+		"by nobody known":      {[]Signature{signed(foreign, good), {Payload: []byte(good)}}, 0, Untrusted, "none of the 2 signatures of its image is valid and by a trusted key or identity"},
 		"of another":           {[]Signature{signed(two, of(ImageType, "sha256:bb"))}, 0, OfOtherContent, `the signature is of the image "sha256:bb", and this is sha256:aa`},
 		"of a module":          {[]Signature{signed(two, of(Type, digest))}, 0, PayloadMalformed, `what was signed of the image has the critical.type "` + Type + `", not "cosign container image signature"`},
 		"nothing to read":      {[]Signature{signed(one, "{")}, 0, PayloadMalformed, "what was signed of the image cannot be read: unexpected end of JSON input"},
-		"far too long":         {[]Signature{signed(one, long)}, 0, Untrusted, "none of the 1 signatures of its image is valid and by a trusted key"},
+		"far too long":         {[]Signature{signed(one, long)}, 0, Untrusted, "none of the 1 signatures of its image is valid and by a trusted key or identity"},
 		"another, and good":    {[]Signature{signed(one, of(ImageType, "sha256:bb")), signed(one, good)}, 0, "", ""},
 		"as long as it may be": {[]Signature{signed(one, good+string(spaces(maxPayload-len(good))))}, 0, "", ""},
 	} {
-		key, err := VerifyImage(digest, c.all, keys)
+		key, err := met(Demand{Digest: digest, Image: true}, c.all, keys...)
 		var e *Error
 		if key != c.key || (err == nil) != (c.reason == "") || err != nil && (!errors.As(err, &e) || e.Reason != c.reason || e.Detail != c.says) {
 			t.Errorf("%s: key %d, %v", name, key, err)

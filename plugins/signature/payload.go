@@ -55,30 +55,7 @@ func Sign(signed []byte, name string, key PrivateKey) (Signature, error) {
 		return Signature{}, err
 	}
 	s, err := key.Sign(payload)
-	return Signature{payload, s}, err
-}
-
-// Verify finds one of keys that signed bytes with a digest for a module of a name; ""
-// accepts only what is for any. It returns the place of the key. The error is an
-// *[Error]: of several signatures what the one has wrong that is nearest to right.
-func Verify(digest, name string, all []Signature, keys []PublicKey) (int, error) {
-	if len(all) == 0 {
-		return 0, &Error{Unsigned, "it carries no signature"}
-	}
-	var worst error = &Error{Untrusted, fmt.Sprintf("none of its %d signatures is valid and by a trusted key", len(all))}
-	for i, key := range keys {
-		for _, s := range all {
-			if len(s.Payload) > maxPayload || !key.Made(s) {
-				continue
-			}
-			err := says(s.Payload, digest, name)
-			if err == nil {
-				return i, nil
-			}
-			worst = err
-		}
-	}
-	return 0, worst
+	return Signature{Payload: payload, Signature: s}, err
 }
 
 // says is what is wrong with a payload that a trusted key signed.

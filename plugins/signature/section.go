@@ -20,14 +20,21 @@ const SectionName = "wasmgate.signature"
 const (
 	maxSection    = 64 << 10
 	maxSignatures = 16
+	// MaxBundle bounds a bundle, and MaxBundles how many there are; each costs
+	// milliseconds to verify.
+	MaxBundle  = 32 << 10
+	MaxBundles = 4
 )
 
-// Signature is a text and who signed it.
+// Signature is a text and who signed it, or a bundle.
 type Signature struct {
 	// Payload is JSON, see [Payload].
-	Payload []byte `json:"payload"`
+	Payload []byte `json:"payload,omitempty"`
 	// Signature is over the payload's bytes.
-	Signature []byte `json:"signature"`
+	Signature []byte `json:"signature,omitempty"`
+	// Bundle is JSON, a bundle of Sigstore: over the payload's bytes, or without a
+	// payload of the module itself. There is no Signature then.
+	Bundle string `json:"bundle,omitempty"`
 }
 
 // Reason classifies an [Error]; it is fit for the reason of a status condition.
@@ -47,6 +54,14 @@ const (
 	OfOtherContent Reason = "SignatureOfOtherContent"
 	// ForOtherModule: a trusted key signed these bytes for a module of another name.
 	ForOtherModule Reason = "SignatureForOtherModule"
+	// BundleMalformed: a bundle cannot be read, or lacks what it has to have.
+	BundleMalformed Reason = "SignatureBundleInvalid"
+	// OfOtherIdentity: a bundle is by somebody else than the identity that is trusted.
+	OfOtherIdentity Reason = "SignatureOfOtherIdentity"
+	// NoProvenance: it is signed, and where it comes from is not stated as demanded.
+	NoProvenance Reason = "ProvenanceMissing"
+	// OtherProvenance: it was made by a builder that is not trusted.
+	OtherProvenance Reason = "ProvenanceMismatch"
 )
 
 // Error is why a module is not signed as it should be.
@@ -119,7 +134,23 @@ func read(section []byte) (all []Signature, err error) {
 	if len(all) == 0 || len(all) > maxSignatures {
 		return nil, malformed("its section %s has %d signatures, and not 1 to %d", SectionName, len(all), maxSignatures)
 	}
+	if err := checkBundles(all); err != nil {
+		return nil, err
+	}
 	return all, nil
+}
+
+func checkBundles(all []Signature) error {
+	n := 0
+	for _, s := range all {
+		if s.Bundle == "" {
+			continue
+		}
+		if n++; n > MaxBundles || len(s.Bundle) > MaxBundle {
+			return malformed("its section %s has more than %d bundles, or one of more than %d bytes", SectionName, MaxBundles, MaxBundle)
+		}
+	}
+	return nil
 }
 
 // Join is the inverse of [Split].
@@ -130,6 +161,9 @@ func Join(signed []byte, all []Signature) ([]byte, error) {
 	}
 	if len(content) > maxSection || len(all) > maxSignatures {
 		return nil, fmt.Errorf("%d signatures of %d bytes are more than a module carries (%d, %d bytes)", len(all), len(content), maxSignatures, maxSection)
+	}
+	if err := checkBundles(all); err != nil {
+		return nil, err
 	}
 	section := binary.AppendUvarint(nil, uint64(len(SectionName)))
 	section = slices.Concat(section, []byte(SectionName), content)

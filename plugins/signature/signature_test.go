@@ -51,6 +51,19 @@ func newKey(t *testing.T) PrivateKey {
 	return key
 }
 
+// met is the place of the first key that satisfies a demand.
+func met(d Demand, all []Signature, keys ...PublicKey) (int, error) {
+	var worst error
+	for i, k := range keys {
+		_, err := d.Met(all, k)
+		if err == nil {
+			return i, nil
+		}
+		worst = Nearest(worst, err)
+	}
+	return 0, worst
+}
+
 // Every kind of key signs, and verifies what it signed; another module is not it.
 func TestKeysSignAndVerify(t *testing.T) {
 	_, ed, _ := ed25519.GenerateKey(rand.Reader)
@@ -80,11 +93,11 @@ func TestKeysSignAndVerify(t *testing.T) {
 		if err != nil || !bytes.Equal(got, content) {
 			t.Fatalf("%s: %v, %q", name, err, got)
 		}
-		if at, err := Verify(Digest(got), "any", all, []PublicKey{newKey(t).Public(), public}); err != nil || at != 1 {
+		if at, err := met(Demand{Digest: Digest(got), Name: "any"}, all, newKey(t).Public(), public); err != nil || at != 1 {
 			t.Error(name, at, err)
 		}
 		var refused *Error
-		if _, err := Verify(Digest(signed), "any", all, []PublicKey{public}); !errors.As(err, &refused) || refused.Reason != OfOtherContent {
+		if _, err := met(Demand{Digest: Digest(signed), Name: "any"}, all, public); !errors.As(err, &refused) || refused.Reason != OfOtherContent {
 			t.Error(name, err)
 		}
 	}

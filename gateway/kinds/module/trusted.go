@@ -19,8 +19,18 @@ type Signer struct {
 	Trust string `json:"trust"`
 	// Authority is what that calls whose key it is.
 	Authority string `json:"authority"`
-	// Key names the key.
-	Key string `json:"key"`
+	// Key names the key; or Subject is who signed without one, as an Issuer says.
+	Key     string `json:"key,omitempty"`
+	Issuer  string `json:"issuer,omitempty"`
+	Subject string `json:"subject,omitempty"`
+}
+
+// by is who that is, in a few words.
+func (s Signer) by() string {
+	if s.Key != "" {
+		return "key " + s.Key
+	}
+	return s.Subject + ", says " + s.Issuer
 }
 
 // SetTrusted sets the condition to what became of the newest content: refused, or
@@ -39,7 +49,7 @@ func SetTrusted(conditions *[]metav1.Condition, generation int64, policies int, 
 	default:
 		var by []string
 		for _, s := range signers {
-			by = append(by, fmt.Sprintf("%s of ModuleTrust %q (key %s)", s.Authority, s.Trust, s.Key))
+			by = append(by, fmt.Sprintf("%s of ModuleTrust %q (%s)", s.Authority, s.Trust, s.by()))
 		}
 		c.Message = "signed by " + strings.Join(by, ", ")
 	}

@@ -34,8 +34,11 @@ type Pulled struct {
 	Signatures []ImageSignature `json:"-"`
 }
 
-// ImageSignature is a signature of an image, which nobody has verified.
-type ImageSignature struct{ Payload, Signature []byte }
+// ImageSignature is a signature of an image, or a bundle, which nobody has verified.
+type ImageSignature struct {
+	Payload, Signature []byte
+	Bundle             string
+}
 
 // PullError is why a registry did not give a module.
 type PullError struct{ Err error }
@@ -61,8 +64,10 @@ type Judged struct {
 type Signer struct {
 	Trust     string `json:"trust"`
 	Authority string `json:"authority"`
-	// Key names the key.
-	Key string `json:"key"`
+	// Key names the key; or Subject is who signed without one, as an Issuer says.
+	Key     string `json:"key,omitempty"`
+	Issuer  string `json:"issuer,omitempty"`
+	Subject string `json:"subject,omitempty"`
 }
 
 // Trust is what ModuleTrusts say of content.

@@ -4,9 +4,10 @@ package workbench
 type Signing interface {
 	// NewKey makes a key, as PEM.
 	NewKey() (private, public []byte, err error)
-	// Sign returns the module with a signature more; what the key made before goes.
+	// Sign returns the module with a signature more; what the key made before goes. It is
+	// made with the key, or is the bundle.
 	Sign(what Signed) ([]byte, error)
-	// Verify finds out whether the key signed the module. An error is a mistake in what
+	// Verify finds out whether the key, or the identity, signed the module. An error is a mistake in what
 	// was given.
 	Verify(what Signed) (Verified, error)
 }
@@ -15,10 +16,20 @@ type Signing interface {
 type Signed struct {
 	// Content are its bytes.
 	Content []byte
-	// Key is PEM: a private key that signs, a public one that verifies.
+	// Key is PEM: a private key that signs, a public one that verifies; nil for none.
 	Key []byte
+	// Bundle is a bundle of Sigstore, and Identity who made one.
+	Bundle   []byte
+	Identity *Identity
 	// For is the name of the only WasmModule that the signature is for; "" for any.
 	For string
+}
+
+// Identity is who signs without a key: a subject that an issuer let in, and by whose
+// certificates and logs, as Sigstore's trusted_root.json or as PEM.
+type Identity struct {
+	Issuer, Subject                 string
+	TrustedRoot, Certificates, Logs []byte
 }
 
 // Verified is what is known of the signatures of a module.
@@ -27,8 +38,10 @@ type Verified struct {
 	// signatures, and Signatures how many there are.
 	Signed     string `json:"signed"`
 	Signatures int    `json:"signatures"`
-	// Key names the key.
-	Key string `json:"key"`
-	// Problem is why the key did not sign it, "" if it did.
+	// Key names the key; or Subject is who signed, as an Issuer says.
+	Key     string `json:"key,omitempty"`
+	Issuer  string `json:"issuer,omitempty"`
+	Subject string `json:"subject,omitempty"`
+	// Problem is why it is not signed by that, "" if it is.
 	Problem string `json:"problem,omitempty"`
 }

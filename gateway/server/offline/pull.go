@@ -37,7 +37,7 @@ func (Tools) Pull(ctx context.Context, image workbench.Image) (workbench.Pulled,
 	}
 	out := workbench.Pulled{Content: had.Module, Manifest: had.Manifest, ManifestText: had.ManifestText, Mirror: had.Mirror}
 	for _, s := range had.Signatures {
-		out.Signatures = append(out.Signatures, workbench.ImageSignature{Payload: s.Payload, Signature: s.Signature})
+		out.Signatures = append(out.Signatures, workbench.ImageSignature(s))
 	}
 	return out, nil
 }
@@ -53,7 +53,7 @@ func (Tools) Judge(ctx context.Context, what workbench.Judged) (workbench.Trust,
 	if i := what.Image; i != nil {
 		var all []signature.Signature
 		for _, s := range i.Signatures {
-			all = append(all, signature.Signature{Payload: s.Payload, Signature: s.Signature})
+			all = append(all, signature.Signature(s))
 		}
 		subject.Beside = module.NewBeside(i.ManifestText, all).Remembering(nil)
 	}

@@ -60,7 +60,7 @@ func (i images) Pull(ctx context.Context, name, ref string, config []byte) (kept
 	}
 	var all []signature.Signature
 	for _, s := range artifact.Signatures {
-		all = append(all, signature.Signature{Payload: s.Payload, Signature: s.Signature})
+		all = append(all, signature.Signature(s))
 	}
 	kept.Beside = module.NewBeside(artifact.ManifestText, all)
 	if err := refusal(i.trusted(ctx, name, artifact.Module, kept.Beside), false); err != nil { // which may change

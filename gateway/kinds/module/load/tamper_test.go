@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"slices"
 	"strings"
 	"testing"
 
@@ -199,7 +200,7 @@ type tampering struct {
 // TestTampering: what was tampered with does not serve, and the condition says why; the
 // twins that were not serve.
 func TestTampering(t *testing.T) {
-	for _, c := range append(append(sections(), payloads()...), append(append(keys(), policies()...), images()...)...) {
+	for _, c := range slices.Concat(sections(), payloads(), keys(), policies(), images(), bundles()) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)
 			c.do(s)

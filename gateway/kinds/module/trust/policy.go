@@ -41,21 +41,14 @@ type match struct {
 	Definitions []string `json:"definitions,omitempty"`
 }
 
-// authority is whose signature counts.
-type authority struct {
-	Name string `json:"name"`
-	Key  string `json:"key"`
-	// Images: what it signed of an image counts, too.
-	Images bool `json:"images,omitempty"`
-}
-
 // policy is a ModuleTrust, ready to judge.
 type policy struct {
 	// name is how it is told of.
 	name     string
 	spec     spec
 	selector labels.Selector // nil selects all
-	keys     []signature.PublicKey
+	// authorities are those of the spec.
+	authorities []signature.Authority
 	// broken is why it cannot be read: then it lets no module serve.
 	broken error
 }
@@ -82,11 +75,8 @@ func read(name string, s spec) (*policy, field.ErrorList) {
 		}
 	}
 	for i, a := range s.Authorities {
-		key, err := signature.ParsePublicKey([]byte(a.Key))
-		if err != nil {
-			errs = append(errs, field.Invalid(at.Child("authorities").Index(i).Child("key"), field.OmitValueType{}, err.Error()))
-		}
-		p.keys = append(p.keys, key)
+		one, wrong := a.read(at.Child("authorities").Index(i))
+		p.authorities, errs = append(p.authorities, one), append(errs, wrong...)
 	}
 	for i, d := range s.Revoked {
 		if !digestForm.MatchString(d) {
@@ -131,47 +121,12 @@ func (p *policy) refuses(s Subject, e *Evidence) (by *Signer, refused *signature
 			return nil, &signature.Error{Reason: Revoked, Detail: fmt.Sprintf("the digest %s is revoked", d)}
 		}
 	}
-	if len(p.keys) == 0 || !p.matches(s, e) {
+	if len(p.authorities) == 0 || !p.matches(s, e) {
 		return nil, nil
 	}
-	at, err := 0, e.malformed
-	if err == nil {
-		at, err = signature.Verify(e.signed, s.Name, e.signatures, p.keys)
-	}
-	if err != nil {
-		at, err = p.beside(s, e, err)
-	}
+	by, err := p.vouches(s, e)
 	if errors.As(err, &refused) {
 		return nil, refused
 	}
-	return &Signer{Trust: p.name, Authority: p.spec.Authorities[at].Name, Key: p.keys[at].ID()}, nil
-}
-
-// beside finds an authority that signed an image with the content, where the content does
-// not satisfy the policy by itself, for which why is the reason.
-func (p *policy) beside(s Subject, e *Evidence, why error) (at int, err error) {
-	var keys []signature.PublicKey
-	var places []int
-	for i, a := range p.spec.Authorities {
-		if a.Images {
-			keys, places = append(keys, p.keys[i]), append(places, i)
-		}
-	}
-	if len(keys) == 0 {
-		return 0, why
-	}
-	for _, b := range s.Beside {
-		if !b.Names(e.digest) {
-			continue
-		}
-		at, err := signature.VerifyImage(b.Digest(), b.Signatures, keys)
-		if err == nil {
-			return places[at], nil
-		}
-		var carries *signature.Error
-		if errors.As(why, &carries) && carries.Reason == signature.Unsigned {
-			why = err
-		}
-	}
-	return 0, why
+	return by, nil
 }
