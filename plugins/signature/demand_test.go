@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -79,5 +80,32 @@ func TestWhatKeysState(t *testing.T) {
 	old.Bundle = strings.Replace(old.Bundle, base64.StdEncoding.EncodeToString([]byte(`{"_type"`))[:8], "AAAAAAAA", 1)
 	if _, err := (Demand{Digest: digest}).Met([]Signature{old}, key.Public()); !errors.As(err, new(*Error)) || !strings.HasPrefix(err.Error(), string(Untrusted)) {
 		t.Errorf("an envelope that was altered: %v", err)
+	}
+	two := states(SLSA, newer, digest)
+	two.Bundle = strings.Replace(two.Bundle, `}]`, `},{"sig":"AAAA"}]`, 1)
+	if _, err := (Demand{Digest: digest}).Met([]Signature{two}, key.Public()); err == nil {
+		t.Error("an envelope with two signatures")
+	}
+}
+
+// A module carries a few bundles, none of which is large.
+func TestBundlesHaveBounds(t *testing.T) {
+	of := func(n, size int) []Signature {
+		return slices.Repeat([]Signature{{Bundle: strings.Repeat(" ", size)}}, n)
+	}
+	for _, c := range []struct {
+		all  []Signature
+		good bool
+	}{{of(1, MaxBundle), true}, {of(1, MaxBundle+1), false}, {of(MaxBundles, 9), true}, {of(MaxBundles+1, 9), false}} {
+		if _, err := Join(content, c.all); (err == nil) != c.good {
+			t.Errorf("%d of %d bytes: %v", len(c.all), len(c.all[0].Bundle), err)
+		}
+		section, err := json.Marshal(c.all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := read(section); (err == nil) != c.good || c.good != (len(all) > 0) {
+			t.Errorf("%d of %d bytes: %v", len(c.all), len(c.all[0].Bundle), err)
+		}
 	}
 }

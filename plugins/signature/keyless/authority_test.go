@@ -66,18 +66,25 @@ func TestIdentities(t *testing.T) {
 			t.Errorf("%v: by %v", c.id, by)
 		}
 	}
-	roots, err := keyless.ReadTrustedRoot([]byte(s.TrustedRoot()))
-	if err != nil {
-		t.Fatal(err)
+	rooted := func(text string) *keyless.Authority {
+		t.Helper()
+		roots, err := keyless.ReadTrustedRoot([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := keyless.NewAuthority(roots, usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
 	}
-	byRoot, err := keyless.NewAuthority(roots, usual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	byRoot := rooted(s.TrustedRoot())
 	by, err := demand.Met([]signature.Signature{{Payload: content, Signature: []byte("x")}, {Bundle: mail}, {Bundle: bundle}}, byRoot)
 	if err != nil || by != (signature.Signatory{Issuer: keylesstest.Issuer, Subject: keylesstest.Subject}) {
 		t.Error(by, err)
 	}
+	_, err = demand.Met([]signature.Signature{{Bundle: bundle}}, rooted(s.TrustedRootWithCTLog()))
+	wantReason(t, "a certificate that no log has", err, "SignatureUntrusted: the bundle of "+keylesstest.Subject+" is not to be believed: failed to verify signed certificate timestamp")
 	_, err = demand.Met([]signature.Signature{{Bundle: bundle}}, authority(t, keylesstest.New(t), usual))
 	wantReason(t, "other roots", err, "SignatureUntrusted: the bundle of "+keylesstest.Subject+" is not to be believed: failed to verify log inclusion")
 	_, err = demand.Met([]signature.Signature{{Payload: content, Signature: []byte("x")}}, byRoot)

@@ -38,16 +38,19 @@ func TestBundlesOfPayloads(t *testing.T) {
 		delete(keylesstest.Entry(b), "inclusionProof")
 		return s.JSON(b)
 	}
+	promised := s.Envelope(s.Statement(keylesstest.Signed, digest, tree{}))
+	promised["mediaType"] = "application/vnd.dev.sigstore.bundle+json;version=0.1"
 	for name, c := range map[string]struct {
 		one  signature.Signature
 		want string
 	}{
-		"for any":              {signature.Signature{Payload: payload(""), Bundle: s.JSON(s.Blob(payload("")))}, ""},
-		"for it":               {signature.Signature{Payload: payload("tabs"), Bundle: s.JSON(s.Blob(payload("tabs")))}, ""},
-		"for another":          {signature.Signature{Payload: payload("other"), Bundle: s.JSON(s.Blob(payload("other")))}, "SignatureForOtherModule"},
-		"of another payload":   {signature.Signature{Payload: payload("tabs"), Bundle: s.JSON(s.Blob(payload("other")))}, "SignatureUntrusted: the bundle of " + keylesstest.Subject + " is of another payload"},
-		"only promised":        {signature.Signature{Payload: payload("tabs"), Bundle: old(payload("tabs"))}, ""},
-		"promised, no payload": {signature.Signature{Bundle: old([]byte("content"))}, "SignatureBundleInvalid: a bundle of it: it is of the version 0.1"},
+		"for any":               {signature.Signature{Payload: payload(""), Bundle: s.JSON(s.Blob(payload("")))}, ""},
+		"for it":                {signature.Signature{Payload: payload("tabs"), Bundle: s.JSON(s.Blob(payload("tabs")))}, ""},
+		"for another":           {signature.Signature{Payload: payload("other"), Bundle: s.JSON(s.Blob(payload("other")))}, "SignatureForOtherModule"},
+		"of another payload":    {signature.Signature{Payload: payload("tabs"), Bundle: s.JSON(s.Blob(payload("other")))}, "SignatureUntrusted: the bundle of " + keylesstest.Subject + " is of another payload"},
+		"only promised":         {signature.Signature{Payload: payload("tabs"), Bundle: old(payload("tabs"))}, ""},
+		"promised, a statement": {signature.Signature{Payload: payload("tabs"), Bundle: s.JSON(promised)}, "SignatureBundleInvalid: a bundle of it: it is of the version 0.1"},
+		"promised, no payload":  {signature.Signature{Bundle: old([]byte("content"))}, "SignatureBundleInvalid: a bundle of it: it is of the version 0.1"},
 	} {
 		_, err := signature.Demand{Digest: digest, Name: "tabs"}.Met([]signature.Signature{c.one}, by)
 		wantReason(t, name, err, c.want)

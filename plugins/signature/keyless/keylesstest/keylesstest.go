@@ -117,9 +117,18 @@ func (s *Sigstore) logDER() []byte {
 func (s *Sigstore) logID() []byte { id := sha256.Sum256(s.logDER()); return id[:] }
 
 // TrustedRoot is the text of a trusted_root.json.
-func (s *Sigstore) TrustedRoot() string {
+func (s *Sigstore) TrustedRoot() string { return s.JSON(s.trustedRoot()) }
+
+// TrustedRootWithCTLog is one that has a log of certificates, too. No certificate is in it.
+func (s *Sigstore) TrustedRootWithCTLog() string {
+	root := s.trustedRoot()
+	root["ctlogs"] = New(s.tb).trustedRoot()["tlogs"]
+	return s.JSON(root)
+}
+
+func (s *Sigstore) trustedRoot() Tree {
 	valid := Tree{"start": "2020-01-01T00:00:00Z"}
-	return s.JSON(Tree{
+	return Tree{
 		"mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1",
 		"tlogs": []any{Tree{
 			"baseUrl": "https://log.example.com", "hashAlgorithm": "SHA2_256", "logId": Tree{"keyId": Base64(s.logID())},
@@ -129,7 +138,7 @@ func (s *Sigstore) TrustedRoot() string {
 			"subject": Tree{"organization": "keylesstest", "commonName": "root"}, "uri": "https://ca.example.com", "validFor": valid,
 			"certChain": Tree{"certificates": []any{Tree{"rawBytes": Base64(s.between.cert.Raw)}, Tree{"rawBytes": Base64(s.root.cert.Raw)}}},
 		}},
-	})
+	}
 }
 
 // Leaf is a key with a certificate, for one signature.
