@@ -21,6 +21,8 @@ type Revision struct {
 	// Consent, if not nil, is asked with the hooks that the module turned out to
 	// have, just before it takes over; an error keeps the revision before.
 	Consent func(hooks []Hook) error
+	// Branches are told which branches of the code calls take; nil for what serves.
+	Branches *Branches
 }
 
 // Same says whether two revisions behave the same; attempts and

@@ -17,12 +17,14 @@ func (j *journey) failed(err error, of map[string]any) *finding {
 		return nil
 	}
 	text := err.Error()
-	return j.news(&finding{problem: Fails, message: text, said: said(text, of), without: j.without})
+	return j.news(&finding{problem: Fails, message: text, said: said(text, of), words: said(text, nil), without: j.without})
 }
 
 // know has a finding told no more.
 func (j *journey) know(f *finding) {
-	j.found[f.key()] = true
+	for _, key := range f.keys() {
+		j.found[key] = true
+	}
 	if f.problem == Fails {
 		j.failures++
 	}

@@ -39,7 +39,17 @@ type finding struct {
 	hasGot  bool
 	message string
 	said    string // what a failure says, but for values
+	words   string // and with words that the object has, too, as these may be the message's
 	without string // the fields that the object was spared, as they fail
+}
+
+// keys are those by which it is known: of a failure there are two, as an object may
+// have words of the message itself.
+func (f *finding) keys() []string {
+	if f.problem == Fails {
+		return []string{f.key(), string(Fails) + " " + f.words + " " + f.without}
+	}
+	return []string{f.key()}
 }
 
 // key is the same for what is told once. The field of a failure is only known in the
@@ -165,7 +175,7 @@ func (j *journey) news(f *finding) *finding {
 	if f.field == "" && len(f.place) > 0 {
 		f.field = j.paths.of(f.place)
 	}
-	if f.field != "" && Covers(j.acknowledged, f.field) || j.found[f.key()] {
+	if f.field != "" && Covers(j.acknowledged, f.field) || slices.ContainsFunc(f.keys(), func(k string) bool { return j.found[k] }) {
 		return nil
 	}
 	return f

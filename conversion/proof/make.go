@@ -25,6 +25,8 @@ type style struct {
 	branch int
 	// variant says which value the target gets.
 	variant int
+	// fill is what all fields get that take it, nil for none.
+	fill any
 }
 
 // maker makes one object.
@@ -60,6 +62,9 @@ func (m *maker) value(s *schema, target []string, depth int) any {
 			return nil
 		}
 		return m.list(s, target, depth)
+	}
+	if m.fill != nil && takes(s, m.fill) {
+		return m.fill
 	}
 	all := scalars(s, m.random)
 	switch {
@@ -119,7 +124,9 @@ func (m *maker) entries(out map[string]any, s *schema, target []string, depth in
 		if i < len(keys) {
 			key = keys[i]
 		}
-		if !m.common && n < len(keys) && target == nil {
+		if fill, ok := m.fill.(string); ok && i == 0 {
+			key = fill
+		} else if !m.common && n < len(keys) && target == nil {
 			key = keys[m.random.IntN(len(keys))]
 		}
 		var below []string

@@ -137,6 +137,12 @@ func (o *objects) make(random *rand.Rand, steps []string, st style) map[string]a
 		meta["namespace"] = "default"
 	}
 	tree["metadata"] = meta
+	return o.completed(tree)
+}
+
+// completed is a tree as it is after a create of it, without what is refused and may be
+// missing; nil if that is not valid either.
+func (o *objects) completed(tree map[string]any) map[string]any {
 	for range 4 {
 		made, errs := o.at.accepted(tree)
 		if made != nil {

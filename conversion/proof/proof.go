@@ -40,6 +40,9 @@ type Options struct {
 	// Temporary tells that a failed conversion says nothing of the converter; nil
 	// means that none is.
 	Temporary func(error) bool
+	// Branches guide the search to code that it did not reach, with as many objects
+	// again, in what is left of the budget; nil for a converter that tells nothing.
+	Branches Branches
 }
 
 // The most that a proof reports of one pair, and what it takes by default.
@@ -97,6 +100,8 @@ type Report struct {
 	// Reached are how many fields there were objects for, of all Fields.
 	Reached int `json:"reached"`
 	Fields  int `json:"fields"`
+	// Coverage is how much of the converter's code was run, nil where it does not tell.
+	Coverage *Coverage `json:"coverage,omitempty"`
 }
 
 // PairsOf are all pairs of the versions of a definition that objects can be read or
@@ -144,23 +149,26 @@ func Prove(ctx context.Context, d *crd.Definition, c conversion.Converter, o Opt
 	var out Report
 	var missing []string
 	again := false
+	var searches []*search
 	for i, p := range pairs {
-		share := time.Until(end) / time.Duration(len(pairs)-i)
-		bounded, cancel := context.WithTimeout(ctx, max(share, 0))
 		s, err := newSearch(d, c, p, o)
 		if err == nil {
-			err = s.run(bounded)
-			out.Losses = append(out.Losses, s.losses...)
-			out.Tried += s.tried
-			out.Reached += s.reached()
-			out.Fields += len(s.fields)
+			err = shared(ctx, end, len(pairs)-i, s.run)
+			searches = append(searches, s)
 		}
-		cancel()
 		if err != nil {
 			missing = append(missing, fmt.Sprintf("%s: %v", p, err))
 			again = again || errors.Is(err, errBudget) || errors.Is(err, errInterrupted) || o.Temporary != nil && o.Temporary(err)
 		}
 	}
+	for i, s := range searches {
+		_ = shared(ctx, end, len(searches)-i, s.follow)
+		out.Losses = append(out.Losses, s.losses...)
+		out.Tried += s.tried
+		out.Reached += s.reached()
+		out.Fields += len(s.fields)
+	}
+	out.Coverage = coverageOf(o.Branches)
 	switch {
 	case len(out.Losses) > 0:
 		out.Verdict = Lossy
@@ -170,6 +178,13 @@ func Prove(ctx context.Context, d *crd.Definition, c conversion.Converter, o Opt
 		out.Verdict = Lossless
 	}
 	return out
+}
+
+// shared runs something for its share of the time that is left: one of so many.
+func shared(ctx context.Context, end time.Time, of int, run func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, max(time.Until(end)/time.Duration(of), 0))
+	defer cancel()
+	return run(ctx)
 }
 
 // Covers tells whether a list of acknowledged paths names a field or one above it.

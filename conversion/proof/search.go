@@ -23,6 +23,7 @@ type search struct {
 	failing map[string]bool // the fields at which conversions fail
 	told    map[string]bool // by field, and what failures say
 	problem error           // a conversion that failed for reasons of its own
+	guide   *guide          // nil where the converter does not tell what it runs
 }
 
 func newSearch(d *crd.Definition, c conversion.Converter, p Pair, o Options) (*search, error) {
@@ -42,6 +43,7 @@ func newSearch(d *crd.Definition, c conversion.Converter, p Pair, o Options) (*s
 			converter: c, acknowledged: o.Acknowledged, temporary: o.Temporary, paths: made.paths, found: map[string]bool{},
 		},
 		objects: made, most: o.Objects, fields: map[string]bool{}, failing: map[string]bool{}, told: map[string]bool{},
+		guide: newGuide(o.Branches),
 	}
 	for _, t := range made.targets {
 		s.fields[t.field] = false
@@ -65,6 +67,7 @@ func (s *search) reached() (n int) {
 // run tries objects until there are enough. Its error says why the pair is not
 // known to lose nothing; of a pair that does lose something it means nothing.
 func (s *search) run(ctx context.Context) error {
+	s.guide.begin()
 	left := maxRefused * s.most
 	for obj := range s.objects.all {
 		if left--; left < 0 {
@@ -76,17 +79,23 @@ func (s *search) run(ctx context.Context) error {
 		if obj == nil { // one that the schema's own rules refuse
 			continue
 		}
-		s.tried++
-		s.paths.each(obj, func(field string) {
-			if _, known := s.fields[field]; known {
-				s.fields[field] = true
-			}
-		})
-		if s.each(ctx, obj); s.problem != nil {
+		if s.one(ctx, obj); s.problem != nil {
 			return s.problem
 		}
 	}
 	return s.missing(ctx)
+}
+
+// one tries an object, and learns from it.
+func (s *search) one(ctx context.Context, obj map[string]any) {
+	s.tried++
+	s.paths.each(obj, func(field string) {
+		if _, known := s.fields[field]; known {
+			s.fields[field] = true
+		}
+	})
+	s.each(ctx, obj)
+	s.guide.learn(obj)
 }
 
 // try reports whether an object showed something new.

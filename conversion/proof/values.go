@@ -74,6 +74,11 @@ func scalars(s *schema, random *rand.Rand) []any {
 	if s.Nullable {
 		all = append(all, nil)
 	}
+	return fitting(s, all)
+}
+
+// fitting are the values that fit a schema.
+func fitting(s *schema, all []any) []any {
 	var pattern *regexp.Regexp
 	if s.Pattern != "" {
 		pattern, _ = regexp.Compile(s.Pattern) // one that is wrong accepts nothing, which validation says
@@ -136,6 +141,15 @@ func texts(s *schema, random *rand.Rand) []any {
 		}
 	}
 	return all
+}
+
+// takes tells that a field may have any value of the kind of a text or a number, this
+// one among them.
+func takes(s *schema, v any) bool {
+	if _, isText := v.(string); !s.XIntOrString && (isText != (s.Type == "string") || !isText && s.Type != "integer" && s.Type != "number") {
+		return false
+	}
+	return s.Enum == nil && byFormat[s.Format] == nil && len(fitting(s, []any{v})) > 0
 }
 
 // fits tells that a value keeps what a schema says of it alone, as far as that is

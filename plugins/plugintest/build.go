@@ -28,6 +28,8 @@ const (
 	// Lossy and Narrow lose something of Widgets; see their sources.
 	Lossy  = "github.com/wasmgate/wasmgate/plugins/plugintest/lossy"
 	Narrow = "github.com/wasmgate/wasmgate/plugins/plugintest/narrow"
+	// Hidden loses something of objects that are as hardly any are; see its source.
+	Hidden = "github.com/wasmgate/wasmgate/plugins/plugintest/hidden"
 )
 
 type built struct {

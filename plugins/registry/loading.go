@@ -146,7 +146,7 @@ func (r *Registry) build(ctx context.Context, name string, wanted plugins.Revisi
 			rev, err = nil, &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: fmt.Sprintf("loading it failed: %v", p)}
 		}
 	}()
-	module, err := r.cfg.Compiler.Load(ctx, wasm.Source{Name: name, Bytes: wanted.Bytes, Config: wanted.Config, Limits: wanted.Limits, Attempt: wanted.Attempt})
+	module, err := r.cfg.Compiler.Load(ctx, wasm.Source{Name: name, Bytes: wanted.Bytes, Config: wanted.Config, Limits: wanted.Limits, Attempt: wanted.Attempt, Branches: wanted.Branches})
 	if err != nil {
 		return nil, err
 	}

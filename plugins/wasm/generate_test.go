@@ -154,11 +154,22 @@ func TestRewritingChangesNoOutput(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		rewritten, err := rewrite(m, plugins.Limits{}.Effective())
+		rewritten, err := rewrite(m, plugins.Limits{}.Effective(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		branches, err := meter.FindBranches(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		marked, err := rewrite(m, plugins.Limits{}.Effective(), branches)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before, memory := outcome(t, r, module)
+		if with, memoryWith := outcome(t, r, marked); fmt.Sprint(before) != fmt.Sprint(with) || !bytes.Equal(memory, memoryWith) {
+			t.Errorf("seed %d: replies %x, marked %x", seed, before, with)
+		}
 		after, memoryAfter := outcome(t, r, rewritten)
 		if fmt.Sprint(before) != fmt.Sprint(after) || !bytes.Equal(memory, memoryAfter) {
 			t.Errorf("seed %d: replies %x, rewritten %x", seed, before, after)

@@ -26,6 +26,7 @@ type Instance struct {
 	alloc   *function // nil where the ABI has none
 	hooks   map[plugins.Hook]*function
 	calls   map[string]*function // further ones, by name
+	taken   *function            // which branches were, nil where that is not asked
 
 	beginning beginning
 	used      plugins.Usage // of the last call
@@ -71,11 +72,26 @@ func (i *Instance) callSeeing(ctx context.Context, export string, fn *function, 
 	defer func() { i.env.lookups = lookups{} }()
 	defer i.env.end()
 	reply, err := i.answer(ctx, export, fn, request, times)
+	i.tellTaken(ctx, false)
 	i.used = plugins.Usage{Fuel: i.env.fuel.used(), MemoryBytes: int64(i.guest.Memory().Size())}
 	if err == nil && i.beginning.changed != nil {
 		i.restore()
 	}
 	return reply, err
+}
+
+// tellTaken tells which branches were taken since it last did.
+func (i *Instance) tellTaken(ctx context.Context, started bool) {
+	if i.taken == nil {
+		return
+	}
+	i.module.branches.Read(func(from int) uint64 {
+		stack := [1]uint64{uint64(from)}
+		if i.taken.CallWithStack(ctx, stack[:]) != nil {
+			return 0 // it ended in the middle of something
+		}
+		return stack[0]
+	}, started)
 }
 
 // answer runs the guest for one call and copies its reply.

@@ -33,6 +33,8 @@ type Module struct {
 	size     int
 	// globals are the names of those that instances are put back by.
 	globals []string
+	// branches are told what calls take; nil where nobody asks.
+	branches *plugins.Branches
 	// shared is the memory of instances as they started.
 	shared *linear.Shared
 	// cold: it does not give room for a request of the usual size.
@@ -43,7 +45,7 @@ type Module struct {
 type Source struct {
 	// Name is used in errors and logs.
 	Name string
-	// Bytes are the module; they are not changed or kept.
+	// Bytes are the module; they are not changed, nor kept, but by Branches.
 	Bytes []byte
 	// Config is the JSON that instances are configured with; empty for none.
 	Config []byte
@@ -52,6 +54,9 @@ type Source struct {
 	// Attempt is any text. What is too costly to compile is compiled again only
 	// in another attempt.
 	Attempt string
+	// Branches are told which branches calls take; nil for what serves, whose code is
+	// made without.
+	Branches *plugins.Branches
 }
 
 // Load checks, rewrites and compiles a module. It takes about a second for
@@ -65,6 +70,11 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 		return nil, named(src.Name, err)
 	}
 	compiled, release, err := e.compile(ctx, prepared, src.Attempt)
+	var refused *plugins.LoadError
+	if errors.As(err, &refused) && src.Branches != nil { // it may be the marks that are too much
+		src.Branches = nil
+		return e.Load(ctx, src)
+	}
 	if err != nil {
 		return nil, named(src.Name, err)
 	}
@@ -73,7 +83,7 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	return &Module{
 		engine: e, compiled: compiled, release: sync.OnceFunc(release), name: src.Name, limits: limits,
 		config: bytes.Clone(src.Config), abi: abiOf(m.Module), hooks: m.hooks, describe: describe, size: len(src.Bytes),
-		globals: meter.Globals(m.Module), shared: &linear.Shared{},
+		globals: meter.Globals(m.Module), branches: src.Branches, shared: &linear.Shared{},
 	}, nil
 }
 
@@ -92,7 +102,14 @@ func (e *Engine) prepare(src Source, limits plugins.Limits) (*inspected, []byte,
 	if err := checkConfig(src, m); err != nil {
 		return nil, nil, err
 	}
-	rewritten, err := rewrite(m, limits)
+	var marked *meter.Branches
+	if src.Branches != nil {
+		if marked, err = meter.FindBranches(m); err != nil {
+			return nil, nil, unreadable(err)
+		}
+		src.Branches.Begin(marked.Inside, compared(m))
+	}
+	rewritten, err := rewrite(m, limits, marked)
 	return &inspected{m, hooks}, rewritten, err
 }
 

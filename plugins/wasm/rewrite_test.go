@@ -8,6 +8,7 @@ import (
 	"github.com/wasmgate/wasmgate/plugins"
 	. "github.com/wasmgate/wasmgate/plugins/plugintest"
 	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
+	"github.com/wasmgate/wasmgate/plugins/wasm/meter"
 )
 
 // FuzzRewrite: what is rewritten is a module as good as before, within the
@@ -25,7 +26,7 @@ func FuzzRewrite(f *testing.F) {
 		if err != nil {
 			return
 		}
-		rewritten, err := rewrite(before, limits)
+		rewritten, err := rewrite(before, limits, nil)
 		if err != nil {
 			return
 		}
@@ -35,6 +36,17 @@ func FuzzRewrite(f *testing.F) {
 		}
 		if l := after.Memories[0]; !l.HasMax || l.Max > 32+1 || l.Min != before.Memories[0].Min {
 			t.Fatalf("memory %+v", l)
+		}
+		branches, err := meter.FindBranches(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		marked, err := rewrite(before, limits, branches)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if with, err := binary.Decode(marked); err != nil || len(with.Tables) != len(after.Tables)+1 || len(with.Bodies) != len(after.Bodies)+1 {
+			t.Fatalf("made a module with marks that cannot be read: %v", err)
 		}
 		for i, l := range after.Tables {
 			if !l.HasMax || l.Max > binary.MaxTableEntries || l.Min != before.Tables[i].Min || l.Elem != before.Tables[i].Elem {
@@ -68,7 +80,7 @@ func TestRewritingKeepsToTheLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rewritten, err := rewrite(m, plugins.Limits{MemoryBytes: limit})
+		rewritten, err := rewrite(m, plugins.Limits{MemoryBytes: limit}, nil)
 		if err != nil {
 			return binary.Limits{}, err
 		}
@@ -100,7 +112,7 @@ func TestRewritingKeepsToTheLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rewritten, err := rewrite(m, plugins.Limits{}.Effective())
+	rewritten, err := rewrite(m, plugins.Limits{}.Effective(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +135,7 @@ func TestTablesWithoutAMemoryAreLimited(t *testing.T) {
 	if problem != nil {
 		t.Fatal(problem)
 	}
-	rewritten, err := rewrite(m, plugins.Limits{}.Effective())
+	rewritten, err := rewrite(m, plugins.Limits{}.Effective(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,7 @@ func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
 			return nil, err
 		}
 	}
+	i.tellTaken(ctx, true)
 	if err := i.keep(); err != nil {
 		_ = i.Close()
 		return nil, fmt.Errorf("wasm module %q: %w", m.name, err)
@@ -118,6 +119,9 @@ func (m *Module) start(ctx context.Context) (*Instance, error) {
 				return nil, m.startError(ctx, env, err)
 			}
 		}
+	}
+	if m.branches != nil {
+		i.taken = export(guest, meter.Taken)
 	}
 	i.speaker = m.abi.speaker
 	if m.abi.dialect == plugins.Own {

@@ -24,9 +24,9 @@ var transforms = []transform{
 }
 
 // rewrite applies the transforms, meters the module, and leaves out custom
-// sections, which nobody needs to run it.
-func rewrite(m *binary.Module, limits plugins.Limits) ([]byte, error) {
-	replaced, err := meter.Sections(m)
+// sections, which nobody needs to run it. Its branches are marked if there are any.
+func rewrite(m *binary.Module, limits plugins.Limits, branches *meter.Branches) ([]byte, error) {
+	replaced, err := meter.Sections(m, branches)
 	if err != nil {
 		return nil, unreadable(err)
 	}
@@ -37,6 +37,9 @@ func rewrite(m *binary.Module, limits plugins.Limits) ([]byte, error) {
 		if replaced[t.section], err = t.content(m, limits); err != nil {
 			return nil, err
 		}
+	}
+	if branches != nil {
+		replaced[binary.TableSection] = branches.Tables(replaced[binary.TableSection])
 	}
 	return m.Assemble(replaced), nil
 }

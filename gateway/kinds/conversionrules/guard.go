@@ -132,7 +132,7 @@ func (g *guard) judge(ctx context.Context, a admission.Attributes, obj *unstruct
 	}
 	prover := proverOf(r)
 	for _, d := range definitions {
-		report, err := prover.Prove(ctx, obj.GetName(), d, r.Acknowledged())
+		report, err := prover.Prove(ctx, obj.GetName(), d, r.Acknowledged(), nil)
 		if err != nil {
 			report = proof.Report{Verdict: proof.Unknown, Why: err.Error()}
 		}

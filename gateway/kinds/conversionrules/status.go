@@ -123,7 +123,7 @@ func (c *status) prove(ctx context.Context, obj *unstructured.Unstructured, r *r
 		if _, ok := known[lossless.State(d)]; ok {
 			continue
 		}
-		report, err := prover.Prove(ctx, obj.GetName(), d, r.Acknowledged())
+		report, err := prover.Prove(ctx, obj.GetName(), d, r.Acknowledged(), nil)
 		if err != nil {
 			report = proof.Report{Verdict: proof.Unknown, Why: err.Error()}
 		}

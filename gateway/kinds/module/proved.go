@@ -34,10 +34,19 @@ type Proved struct {
 	Message string `json:"message,omitempty"`
 	// Tried is how many objects were converted there and back.
 	Tried int64 `json:"tried,omitempty"`
+	// Branches are the branches that this took of those in the functions that it ran;
+	// nil where nobody knows.
+	Branches *Branches `json:"branches,omitempty"`
 	// Attempts is how often it was tried where another try may come to more, else 0.
 	Attempts int64 `json:"attempts,omitempty"`
 	// Last is when the last of them ended.
 	Last metav1.Time `json:"last,omitzero"`
+}
+
+// Branches are how many branches of a module's code were taken, of all of them.
+type Branches struct {
+	Taken int64 `json:"taken"`
+	All   int64 `json:"all"`
 }
 
 const (
@@ -52,7 +61,7 @@ const (
 	// minProofText of each.
 	maxProofText, minProofText = 64 << 10, 256
 	// proofEdition is another one when a proof finds what it did not before.
-	proofEdition = 1
+	proofEdition = 2
 )
 
 // Again tells that it is to be tried once more.

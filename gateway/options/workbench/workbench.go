@@ -89,6 +89,16 @@ type Findings struct {
 	Reached int    `json:"reached"`
 	Fields  int    `json:"fields"`
 	Seed    uint64 `json:"seed"`
+	// Branches is how much of the module's code was run; nil where nobody knows.
+	Branches *Coverage `json:"branches,omitempty"`
+}
+
+// Coverage is how much of a module's code was run.
+type Coverage struct {
+	// Taken are the branches that conversions took, of All in the functions that they
+	// ran.
+	Taken int `json:"taken"`
+	All   int `json:"all"`
 }
 
 // Loss is a field that is lost.

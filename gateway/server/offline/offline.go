@@ -35,6 +35,8 @@ type running struct {
 	// modules has the module; nil for rules.
 	modules *registry.Registry
 	close   func()
+	// branches are what its calls tell those of; nil for none.
+	branches *plugins.Branches
 	// acknowledged are paths of fields whose loss is meant, as the file says.
 	acknowledged []string
 }
@@ -50,6 +52,8 @@ type seen struct {
 	fuel   int64
 	memory int64
 	log    []string
+	// branches are told which branches its calls take; nil where nobody asks.
+	branches *plugins.Branches
 }
 
 // maxLog is how many lines of a module's log are kept.
@@ -96,12 +100,12 @@ func loadSeen(ctx context.Context, m workbench.Module, s *seen) (*running, error
 		_ = modules.Close(end)
 		_ = engine.Close(end)
 	}}
-	r.Status, err = modules.Set(ctx, m.Name, plugins.Revision{Digest: digest(m.Content), Bytes: m.Content, Config: m.Config, Limits: plugins.Limits(m.Limits)})
+	r.Status, err = modules.Set(ctx, m.Name, plugins.Revision{Digest: digest(m.Content), Bytes: m.Content, Config: m.Config, Limits: plugins.Limits(m.Limits), Branches: s.branches})
 	if err != nil {
 		r.close()
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
-	r.Converter, r.modules = modules.Converter(m.Name), modules
+	r.Converter, r.modules, r.branches = modules.Converter(m.Name), modules, s.branches
 	return r, nil
 }
 
@@ -160,6 +164,9 @@ func (Tools) Prove(ctx context.Context, what workbench.Proof) (workbench.Finding
 	o := proof.Options{
 		Seed: what.Seed, Budget: what.Budget, Objects: what.Objects, Pairs: pairs, Acknowledged: append(r.acknowledged, what.Acknowledged...), Temporary: temporary,
 	}
+	if r.branches != nil {
+		o.Branches = r.branches
+	}
 	if what.Webhook != nil {
 		o.PerSecond, o.Temporary = what.Webhook.PerSecond, webhook.Unreachable
 	}
@@ -167,6 +174,9 @@ func (Tools) Prove(ctx context.Context, what workbench.Proof) (workbench.Finding
 	out := workbench.Findings{
 		Definition: d.Plural + "." + d.Group, Lossless: string(report.Verdict), Why: report.Why,
 		Tried: report.Tried, Reached: report.Reached, Fields: report.Fields, Seed: what.Seed,
+	}
+	if report.Coverage != nil {
+		out.Branches = (*workbench.Coverage)(report.Coverage)
 	}
 	out.Losses = told(report.Losses)
 	return out, nil

@@ -12,6 +12,8 @@ type Instruction struct {
 	Depth int
 	// Index is the first immediate if that is an index or a number of labels.
 	Index uint32
+	// Value is what a constant i32 or i64 is.
+	Value int64
 }
 
 // Code steps through the instructions of one function.
@@ -193,9 +195,9 @@ func (c *Code) immediate(kind immediate) {
 	case global:
 		c.at.Index = r.index("global", len(m.Globals))
 	case constI32:
-		r.signed(32)
+		c.at.Value = r.signed(32)
 	case constI64:
-		r.signed(64)
+		c.at.Value = r.signed(64)
 	case constF32:
 		r.skip(4)
 	case constF64:

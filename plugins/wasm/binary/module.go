@@ -76,8 +76,8 @@ type Module struct {
 	// if HasDataCount.
 	DataSegments int
 	HasDataCount bool
-	// DataSizes are their sizes in bytes, known when all is read.
-	DataSizes []int
+	// Data are those, known when all is read.
+	Data []Data
 	// Bodies are the bodies of the functions that are not imported.
 	Bodies []Body
 
@@ -124,6 +124,14 @@ type TableType struct {
 type GlobalType struct {
 	Type    byte
 	Mutable bool
+}
+
+// Data is a data segment.
+type Data struct {
+	// At is where in the memory it is from the beginning; 0 where a global says so, or
+	// nothing does.
+	At    uint32
+	Bytes []byte
 }
 
 // Export is one export.

@@ -1,10 +1,11 @@
 package binary
 
-// constant reads a constant expression: one instruction and end.
-func (m *Module) constant(r *reader) {
+// constant reads a constant expression, one instruction and end, and returns the
+// number if it is an i32.const.
+func (m *Module) constant(r *reader) (i32 uint32) {
 	switch op := r.byte(); op {
 	case opI32Const:
-		r.signed(32)
+		i32 = uint32(r.signed(32))
 	case opI64Const:
 		r.signed(64)
 	case opF32Const:
@@ -28,6 +29,7 @@ func (m *Module) constant(r *reader) {
 	if end := r.byte(); end != opEnd {
 		r.malformed("a constant expression has more than one instruction")
 	}
+	return i32
 }
 
 // readElements reads the eight forms of element segments. Bit 0 of a form says
@@ -100,6 +102,7 @@ func (m *Module) readData(r *reader) {
 	m.DataSegments = n
 	for ; n > 0 && r.err == nil; n-- {
 		form := r.u32()
+		at := uint32(0)
 		switch form {
 		case 0, 2:
 			if form == 2 {
@@ -108,11 +111,11 @@ func (m *Module) readData(r *reader) {
 			if r.err == nil && len(m.Memories) == 0 {
 				r.malformed("data for a memory that does not exist")
 			}
-			m.constant(r)
+			at = m.constant(r)
 		case 1:
 		default:
 			r.malformed("a data segment has the unknown form %d", form)
 		}
-		m.DataSizes = append(m.DataSizes, len(r.bytes("bytes of data", MaxSize)))
+		m.Data = append(m.Data, Data{At: at, Bytes: r.bytes("bytes of data", MaxSize)})
 	}
 }

@@ -6,11 +6,11 @@ import "github.com/wasmgate/wasmgate/plugins/wasm/binary"
 // around imports.
 func (w *writer) code() ([]byte, error) {
 	dst := make([]byte, 0, len(w.m.Content(binary.CodeSection))*3/2)
-	dst = binary.AppendU32(dst, uint32(len(w.m.Bodies))+w.imported+uint32(len(w.long)))
+	dst = binary.AppendU32(dst, uint32(len(w.m.Bodies))+w.imported+w.own())
 	var body []byte
-	for _, b := range w.m.Bodies {
+	for i, b := range w.m.Bodies {
 		var err error
-		if body, err = w.appendBody(body[:0], b); err != nil {
+		if body, err = w.appendBody(body[:0], b, i); err != nil {
 			return nil, err
 		}
 		dst = append(binary.AppendU32(dst, uint32(len(body))), body...)
@@ -21,6 +21,10 @@ func (w *writer) code() ([]byte, error) {
 	}
 	for _, l := range w.long {
 		dst = append(binary.AppendU32(dst, uint32(len(l.body))), l.body...)
+	}
+	if w.branches != nil {
+		body = w.taken()
+		dst = append(binary.AppendU32(dst, uint32(len(body))), body...)
 	}
 	return dst, nil
 }
@@ -41,27 +45,20 @@ func (w *writer) appendAround(dst []byte, imported uint32) []byte {
 	return append(dst, opEnd)
 }
 
-// appendBody appends a function with its charges.
-func (w *writer) appendBody(dst []byte, body binary.Body) ([]byte, error) {
+// appendBody appends a function with its charges, and marks.
+func (w *writer) appendBody(dst []byte, body binary.Body, number int) ([]byte, error) {
 	p, err := w.costs(body)
 	if err != nil {
 		return nil, err
 	}
 	// Two more locals: what is left, and an operand.
 	left, operand := uint32(body.Locals), uint32(body.Locals)+1
-	locals := cursor{w.m.Bytes[body.Start:body.Code]}
-	groups := locals.u32() + 1
-	if p.bulk {
-		groups++
-	}
-	dst = append(binary.AppendU32(dst, groups), locals.rest...)
-	dst = append(dst, 1, binary.I64)
-	if p.bulk {
-		dst = append(dst, 1, binary.I32)
-	}
+	dst = w.appendLocals(dst, body, p.bulk)
 	if p.entry > 0 {
 		dst = w.appendCharge(dst, left, p.entry)
 	}
+	k := w.marks(number)
+	dst = k.begin(dst, number)
 
 	copied, loop := body.Code, 0
 	upTo := func(end int) {
@@ -97,9 +94,28 @@ func (w *writer) appendBody(dst []byte, body binary.Body) ([]byte, error) {
 				}
 			}
 		}
+		if k.after(in) {
+			upTo(in.End)
+			dst = k.append(dst)
+		}
 	}
 	upTo(body.End)
 	return dst, c.Err()
+}
+
+// appendLocals appends the locals of a function with those that it gets.
+func (w *writer) appendLocals(dst []byte, body binary.Body, bulk bool) []byte {
+	locals := cursor{w.m.Bytes[body.Start:body.Code]}
+	groups := locals.u32() + 1
+	if bulk {
+		groups++
+	}
+	dst = append(binary.AppendU32(dst, groups), locals.rest...)
+	dst = append(dst, 1, binary.I64)
+	if bulk {
+		dst = append(dst, 1, binary.I32)
+	}
+	return dst
 }
 
 // changes reports whether an instruction changes what [Changed] is about.

@@ -20,19 +20,24 @@ const (
 	opLocalTee     = 0x22
 	opGlobalGet    = 0x23
 	opGlobalSet    = 0x24
+	opTableGet     = 0x25
 	opTableSet     = 0x26
 	opI32Const     = 0x41
 	opI64Const     = 0x42
 	opF32Const     = 0x43
 	opF64Const     = 0x44
+	opI32Eqz       = 0x45
 	opI32LeU       = 0x4d
 	opI64LtS       = 0x53
 	opI32Add       = 0x6a
+	opI64Add       = 0x7c
 	opI64Sub       = 0x7d
+	opI64Or        = 0x84
 	opI64Shl       = 0x86
 	opI64ShrU      = 0x88
 	opI64Extend    = 0xad // i64.extend_i32_u
 	opRefNull      = 0xd0
+	opRefIsNull    = 0xd1
 	opRefFunc      = 0xd2
 
 	opMemoryInit = 0xfc08

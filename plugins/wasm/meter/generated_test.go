@@ -337,13 +337,17 @@ func FuzzSections(f *testing.F) {
 		if _, taken := m.Export(meter.Export); taken {
 			return
 		}
-		sections, err := meter.Sections(m)
+		sections, err := meter.Sections(m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before, after := compiles(r, m.Assemble(nil)), compiles(r, m.Assemble(sections))
 		if (before == nil) != (after == nil) {
 			t.Fatalf("before: %v\nafter: %v", before, after)
+		}
+		with, _ := marked(t, module)
+		if after = compiles(r, with); (before == nil) != (after == nil) {
+			t.Fatalf("before: %v\nmarked: %v", before, after)
 		}
 	})
 }

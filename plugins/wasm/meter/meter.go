@@ -26,13 +26,17 @@ const (
 	// Start is a function, () -> (), of a module that has one to run first: it is
 	// not run by itself any more.
 	Start = "wasmgate_start"
+	// Taken is a function, (i32) -> i64, of a module whose branches are marked: it says
+	// which of 64 branches from a number on were taken, the first in the lowest bit,
+	// and forgets it.
+	Taken = "wasmgate_taken"
 	// globalPrefix is what the names of other globals begin with.
 	globalPrefix = "wasmgate_global_"
 )
 
 // Reserved reports whether a name is one that a metered module uses for itself.
 func Reserved(name string) bool {
-	return name == Export || name == Changed || name == Start || strings.HasPrefix(name, globalPrefix)
+	return name == Export || name == Changed || name == Start || name == Taken || strings.HasPrefix(name, globalPrefix)
 }
 
 // Globals are the names under which a metered module exports those of its globals
@@ -63,9 +67,10 @@ const HostCall = 1000
 //
 // The import comes first, so the indices of all functions are higher by one.
 // Each function that was imported before gets a function around it, after all
-// others, and nothing else refers to it.
-func Sections(m *binary.Module) (map[binary.SectionID][]byte, error) {
-	w := &writer{m: m, fuel: uint32(len(m.Globals)), changed: uint32(len(m.Globals)) + 1, imported: uint32(m.Imported(binary.Func)), functions: uint32(len(m.Funcs))}
+// others, and nothing else refers to it. Branches are marked unless they are nil;
+// the module then needs [Branches.Tables], too.
+func Sections(m *binary.Module, b *Branches) (map[binary.SectionID][]byte, error) {
+	w := &writer{m: m, branches: b, fuel: uint32(len(m.Globals)), changed: uint32(len(m.Globals)) + 1, imported: uint32(m.Imported(binary.Func)), functions: uint32(len(m.Funcs))}
 	w.findLong()
 	code, err := w.code()
 	if err != nil {
@@ -90,7 +95,8 @@ func Sections(m *binary.Module) (map[binary.SectionID][]byte, error) {
 
 // writer writes the sections of one module.
 type writer struct {
-	m *binary.Module
+	m        *binary.Module
+	branches *Branches // nil where they are not marked
 	// fuel and changed are the indices of the globals.
 	fuel, changed uint32
 	// imported and functions are how many functions the module has.
@@ -116,10 +122,19 @@ func (w *writer) more(id binary.SectionID, more uint32) []byte {
 	return append(binary.AppendU32(nil, n+more), old.rest...)
 }
 
-// types gets the types of the import and of long instructions, which are the last.
+// types gets the types of the import, of long instructions and of [Taken], which are
+// the last.
 func (w *writer) types() []byte {
-	dst := append(w.more(binary.TypeSection, 2), 0x60, 1, binary.I64, 1, binary.I64)
-	return append(dst, 0x60, 3, binary.I32, binary.I32, binary.I32, 0)
+	more := uint32(2)
+	if w.branches != nil {
+		more++
+	}
+	dst := append(w.more(binary.TypeSection, more), 0x60, 1, binary.I64, 1, binary.I64)
+	dst = append(dst, 0x60, 3, binary.I32, binary.I32, binary.I32, 0)
+	if w.branches != nil {
+		dst = append(dst, 0x60, 1, binary.I32, 1, binary.I64)
+	}
+	return dst
 }
 
 func (w *writer) imports() []byte {
@@ -130,14 +145,25 @@ func (w *writer) imports() []byte {
 	return append(dst, old.rest...)
 }
 
-// funcs gets the functions around imports, and those for long instructions.
+// own is how many functions it gets, besides those around imports.
+func (w *writer) own() uint32 {
+	if w.branches != nil {
+		return uint32(len(w.long)) + 1
+	}
+	return uint32(len(w.long))
+}
+
+// funcs gets the functions around imports, those for long instructions, and [Taken].
 func (w *writer) funcs() []byte {
-	dst := w.more(binary.FunctionSection, w.imported+uint32(len(w.long)))
+	dst := w.more(binary.FunctionSection, w.imported+w.own())
 	for _, t := range w.m.Funcs[:w.imported] {
 		dst = binary.AppendU32(dst, t)
 	}
 	for range w.long {
 		dst = binary.AppendU32(dst, uint32(len(w.m.Types))+1)
+	}
+	if w.branches != nil {
+		dst = binary.AppendU32(dst, uint32(len(w.m.Types))+2)
 	}
 	return dst
 }
@@ -145,13 +171,21 @@ func (w *writer) funcs() []byte {
 func (w *writer) globals() []byte {
 	old := cursor{w.m.Content(binary.GlobalSection)}
 	n := old.u32()
-	dst := binary.AppendU32(nil, n+2)
+	more := uint32(2)
+	if w.branches != nil {
+		more++
+	}
+	dst := binary.AppendU32(nil, n+more)
 	for range n {
 		dst = append(dst, old.bytes(2)...) // type and mutability
 		dst = w.appendConstant(dst, &old)
 	}
 	dst = append(dst, binary.I64, 1, opI64Const, 0, opEnd)
-	return append(dst, binary.I32, 1, opI32Const, 0, opEnd)
+	dst = append(dst, binary.I32, 1, opI32Const, 0, opEnd)
+	if w.branches != nil { // what marks are: any function
+		dst = append(dst, binary.FuncRef, 0, opRefFunc, 0, opEnd)
+	}
+	return dst
 }
 
 func (w *writer) exports() []byte {
@@ -177,6 +211,9 @@ func (w *writer) added() (all []binary.Export) {
 		if restorable(g) {
 			all = append(all, binary.Export{Name: globalName(i), Kind: binary.Global, Index: uint32(i)})
 		}
+	}
+	if w.branches != nil {
+		all = append(all, binary.Export{Name: Taken, Kind: binary.Func, Index: w.functions + w.imported + uint32(len(w.long))})
 	}
 	return append(all, binary.Export{Name: Export, Kind: binary.Global, Index: w.fuel}, binary.Export{Name: Changed, Kind: binary.Global, Index: w.changed})
 }

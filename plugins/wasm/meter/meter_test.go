@@ -21,7 +21,7 @@ func metered(t testing.TB, module []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sections, err := meter.Sections(m)
+	sections, err := meter.Sections(m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +35,10 @@ type budget struct {
 	limit, slice, spent, given int64
 	asked                      int
 	hosted                     int // calls of the import env.host
+	// marked modules are asked which of the first 64 branches were taken, and once more.
+	marked bool
+	taken  []int
+	after  uint64
 }
 
 func (b *budget) refuel(_ context.Context, _ api.Module, stack []uint64) {
@@ -90,12 +94,29 @@ func execute(t testing.TB, cfg wazero.RuntimeConfig, module []byte, b *budget) (
 		b.spent += b.given - int64(left.Get())
 		b.given = int64(left.Get())
 	}
+	if b.marked {
+		ask := guest.ExportedFunction(meter.Taken)
+		for n, word := 0, must(ask.Call(ctx, 0)); word != 0; n, word = n+1, word>>1 {
+			if word&1 != 0 {
+				b.taken = append(b.taken, n)
+			}
+		}
+		b.after = must(ask.Call(ctx, 0))
+	}
 	memory := []byte(nil)
 	if m := guest.Memory(); guest.ExportedMemory("memory") != nil {
 		memory, _ = m.Read(0, m.Size())
 		memory = append([]byte(nil), memory...)
 	}
 	return results, memory, err
+}
+
+// must is what a call returned.
+func must(results []uint64, err error) uint64 {
+	if err != nil {
+		panic(err)
+	}
+	return results[0]
 }
 
 // A guest with one function "run", without memory.
@@ -287,7 +308,7 @@ func TestWhatCannotBeStepped(t *testing.T) {
 	broken := *m
 	broken.Bodies = append([]binary.Body(nil), m.Bodies...)
 	broken.Bodies[0].End-- // without its end
-	if sections, err := meter.Sections(&broken); err == nil || sections != nil {
+	if sections, err := meter.Sections(&broken, nil); err == nil || sections != nil {
 		t.Errorf("got %v, %v", sections, err)
 	}
 }

@@ -22,8 +22,8 @@ func (w *writer) findLong() {
 		return
 	}
 	w.long = []long{{op: opMemoryFill, body: w.fill()}, {op: opMemoryCopy, body: w.copy()}}
-	for n, size := range w.m.DataSizes {
-		if w.m.HasDataCount && size > piece {
+	for n, d := range w.m.Data {
+		if w.m.HasDataCount && len(d.Bytes) > piece {
 			w.long = append(w.long, long{op: opMemoryInit, segment: uint32(n), body: w.init(uint32(n))})
 		}
 	}

@@ -29,8 +29,9 @@ type Content interface {
 // Proofs look for what is lost.
 type Proofs interface {
 	// Prove looks for what the module of that name loses of the objects of a
-	// definition. The error is that there is nothing to look at.
-	Prove(ctx context.Context, name string, definition *unstructured.Unstructured, acknowledged []string) (proof.Report, error)
+	// definition, led by the branches of its code that it takes; nil where it does not
+	// tell. The error is that there is nothing to look at.
+	Prove(ctx context.Context, name string, definition *unstructured.Unstructured, acknowledged []string, branches proof.Branches) (proof.Report, error)
 }
 
 // bench proves revisions that are loaded for that alone.
@@ -56,6 +57,8 @@ func (b bench) prove(ctx context.Context, w work, definitions []*unstructured.Un
 			return err
 		}
 	}
+	branches := &plugins.Branches{}
+	w.revision.Branches = branches
 	defer b.modules.Remove(w.beside)
 	err := b.modules.Set(ctx, w.beside, w.revision)
 	var refused *plugins.LoadError
@@ -63,10 +66,11 @@ func (b bench) prove(ctx context.Context, w work, definitions []*unstructured.Un
 		return err
 	}
 	for _, d := range definitions {
+		branches.Forget()
 		var report proof.Report
 		if refused != nil {
 			report = proof.Report{Verdict: proof.Unknown, Why: err.Error(), Again: !refused.Reason.Final()}
-		} else if report, err = b.proofs.Prove(ctx, w.beside, d, w.acknowledged); err != nil {
+		} else if report, err = b.proofs.Prove(ctx, w.beside, d, w.acknowledged, branches); err != nil {
 			report = proof.Report{Verdict: proof.Unknown, Why: err.Error()}
 		}
 		if ctx.Err() != nil {

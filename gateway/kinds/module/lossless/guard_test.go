@@ -51,7 +51,7 @@ func (g *gate) Remove(name string) {
 	g.loaded = slices.DeleteFunc(g.loaded, func(l string) bool { return l == name })
 }
 
-func (g *gate) Prove(_ context.Context, name string, _ *unstructured.Unstructured, _ []string) (proof.Report, error) {
+func (g *gate) Prove(_ context.Context, name string, _ *unstructured.Unstructured, _ []string, _ proof.Branches) (proof.Report, error) {
 	if !slices.Contains(g.loaded, name) || name == "tabs" {
 		g.t.Errorf("%q is proved, and loaded are %q", name, g.loaded)
 	}

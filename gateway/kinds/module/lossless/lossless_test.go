@@ -28,6 +28,8 @@ type world struct {
 	report proof.Report
 	refuse error
 	loaded []string // what is loaded at the moment
+	// branches are what is told those of what is loaded.
+	branches proof.Branches
 
 	mu     sync.Mutex // who is woken by a timer has seen nothing of the test
 	proved []string   // guarded by mu
@@ -49,6 +51,7 @@ func (w *world) Set(_ context.Context, name string, rev plugins.Revision) error 
 	if string(rev.Bytes) != "bytes of "+rev.Digest {
 		w.t.Errorf("loaded with %q", rev.Bytes)
 	}
+	w.branches = rev.Branches
 	w.loaded = append(w.loaded, name)
 	return w.refuse
 }
@@ -64,7 +67,10 @@ func (contents) Get(_ context.Context, digest string) ([]byte, error) {
 	return []byte("bytes of " + digest), nil
 }
 
-func (w *world) Prove(_ context.Context, name string, d *unstructured.Unstructured, acknowledged []string) (proof.Report, error) {
+func (w *world) Prove(_ context.Context, name string, d *unstructured.Unstructured, acknowledged []string, branches proof.Branches) (proof.Report, error) {
+	if branches != w.branches || branches == proof.Branches((*plugins.Branches)(nil)) {
+		w.t.Errorf("led by %v, and what is loaded tells %v", branches, w.branches)
+	}
 	if len(w.loaded) != 1 || w.loaded[0] != name || name != "tabs@proof" {
 		w.t.Errorf("%s is asked for, and loaded are %q", name, w.loaded)
 	}

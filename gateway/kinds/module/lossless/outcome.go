@@ -28,6 +28,9 @@ func State(d *unstructured.Unstructured) string {
 // Outcome is what came of a proof, in words.
 func Outcome(r proof.Report) module.Proved {
 	out := module.Proved{Lossless: metav1.ConditionStatus(r.Verdict), Tried: int64(r.Tried)}
+	if c := r.Coverage; c != nil {
+		out.Branches = &module.Branches{Taken: int64(c.Taken), All: int64(c.All)}
+	}
 	switch r.Verdict {
 	case proof.Lossless:
 	case proof.Lossy:
@@ -51,9 +54,9 @@ func ConditionOf(definitions []*unstructured.Unstructured, known func(*unstructu
 		case metav1.ConditionFalse:
 			lost = append(lost, at+": "+came.Message)
 		case metav1.ConditionTrue:
-			fine = append(fine, fmt.Sprintf("%s: %d objects came back as they were", at, came.Tried))
+			fine = append(fine, fmt.Sprintf("%s: %d objects came back as they were%s", at, came.Tried, taken(came)))
 		default:
-			not = append(not, at+": "+came.Message)
+			not = append(not, at+": "+came.Message+taken(came))
 		}
 	}
 	switch {
@@ -64,6 +67,14 @@ func ConditionOf(definitions []*unstructured.Unstructured, known func(*unstructu
 	}
 	out.Message = gvr.Shorten(strings.Join(slices.Concat(lost, not, fine), "\n"))
 	return out
+}
+
+// taken says how much of the code a proof ran, "" where nobody knows.
+func taken(p module.Proved) string {
+	if p.Branches == nil {
+		return ""
+	}
+	return fmt.Sprintf(", and took %d of %d branches of the functions that they ran", p.Branches.Taken, p.Branches.All)
 }
 
 // maxReason is how much of what a further failure says is told.

@@ -34,7 +34,7 @@ type Prover struct {
 }
 
 // Prove implements Proofs.
-func (p Prover) Prove(ctx context.Context, name string, obj *unstructured.Unstructured, acknowledged []string) (proof.Report, error) {
+func (p Prover) Prove(ctx context.Context, name string, obj *unstructured.Unstructured, acknowledged []string, branches proof.Branches) (proof.Report, error) {
 	c, err := definition.FromTree(obj.Object)
 	if err != nil {
 		return proof.Report{}, err
@@ -43,7 +43,7 @@ func (p Prover) Prove(ctx context.Context, name string, obj *unstructured.Unstru
 	if err != nil {
 		return proof.Report{}, err
 	}
-	o := proof.Options{Seed: 1, Budget: budget, Objects: objects, Acknowledged: acknowledged, Temporary: temporary}
+	o := proof.Options{Seed: 1, Budget: budget, Objects: objects, Acknowledged: acknowledged, Temporary: temporary, Branches: branches}
 	report := proof.Prove(ctx, d, p.Converter(name), o)
 	if p.Stored == nil {
 		return report, nil
@@ -52,7 +52,7 @@ func (p Prover) Prove(ctx context.Context, name string, obj *unstructured.Unstru
 	if err != nil { // it is not served yet
 		return report, nil
 	}
-	o.Budget = storedBudget
+	o.Budget, o.Branches = storedBudget, nil
 	return report.With(proof.Stored(ctx, d, p.Converter(name), stored, o)), nil
 }
 

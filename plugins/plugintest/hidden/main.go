@@ -1,0 +1,46 @@
+// Command hidden is a module for tests of what conversions lose: it loses something only
+// of objects that are as hardly any are. Its versions are alike. It owns that loss and
+// must not know the gateway.
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/wasmgate/wasmgate/sdk"
+)
+
+type rule struct {
+	Verb  string `json:"verb"`
+	Port  int64  `json:"port"`
+	Level string `json:"level"`
+}
+
+func init() {
+	sdk.Convert("v1", "v2", toV2)
+	sdk.Convert("v2", "v1", func(*sdk.Object) error { return nil })
+}
+
+func toV2(o *sdk.Object) error {
+	if strategy, _ := o.At("spec", "strategy").String(); strategy == "blue-green/legacy" {
+		o.At("spec", "note").Delete()
+	}
+	var rules []rule
+	if err := json.Unmarshal(o.At("spec", "rules").Raw(), &rules); err != nil {
+		return nil // there are none
+	}
+	mirrored, strict := false, false
+	for _, r := range rules {
+		switch {
+		case r.Verb == "mirror" && r.Port == 9443:
+			mirrored = true
+		case r.Verb == "refuse" && r.Level == "paranoid":
+			strict = true
+		}
+	}
+	if mirrored && strict {
+		o.At("spec", "quota").Delete()
+	}
+	return nil
+}
+
+func main() {}
