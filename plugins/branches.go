@@ -16,8 +16,8 @@ type Branches struct {
 	inside []int
 	values func(function int) []any
 	found  map[int][]any // by function
-	// begun are those that starting takes, ever those of all calls, and since those
-	// after somebody asked.
+	// begun are the functions that starting runs. Of the branches in others ever are
+	// those of all calls, and since those after somebody asked.
 	begun, ever, since set
 }
 
@@ -53,23 +53,23 @@ func (b *Branches) Forget() {
 }
 
 // Read asks for those that were taken, 64 at a time: word returns those from a number
-// on, and forgets them. started says that no call took them.
+// on, and forgets them. started says that no call of a hook took them. Inside of what
+// starting runs, the runtime of a language above all, nobody looks.
 func (b *Branches) Read(word func(from int) uint64, started bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	read := func(at int) (got uint64) {
-		if got = word(at * 64); started {
-			b.begun[at] |= got
-			return got
-		}
-		b.ever[at] |= got
-		b.since[at] |= got
-		return got
-	}
 	functions := len(b.inside) - 1
 	entered := make(set, (functions+63)/64)
 	for i := range entered {
-		entered[i] = read(i)
+		if entered[i] = word(i * 64); started {
+			b.begun[i] |= entered[i]
+			continue
+		}
+		entered[i] &^= b.begun[i]
+		b.take(i, entered[i])
+	}
+	if started {
+		return
 	}
 	next := len(entered) // what is before was read
 	entered.each(func(f int) {
@@ -77,9 +77,14 @@ func (b *Branches) Read(word func(from int) uint64, started bool) {
 			return
 		}
 		for next = max(next, b.inside[f]/64); next*64 < b.inside[f+1]; next++ {
-			read(next)
+			b.take(next, word(next*64))
 		}
 	})
+}
+
+func (b *Branches) take(at int, word uint64) {
+	b.ever[at] |= word
+	b.since[at] |= word
 }
 
 // Taken are the numbers of those that calls took since it was last asked.

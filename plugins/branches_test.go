@@ -43,7 +43,7 @@ func TestBranchesAreToldAndCounted(t *testing.T) {
 	b.Read(took(0), true)
 	want(0, 0)
 	b.Read(took(0, 1, 3, 70, 102), false)
-	want(4, 101, 0, 1, 3, 70, 102)
+	want(4, 101, 1, 3, 70, 102)
 	want(4, 101)
 	b.Read(took(1, 3, 2, 104), false)
 	want(6, 104, 1, 2, 3, 104)

@@ -10,10 +10,12 @@ import (
 	wasm "github.com/wasmgate/wasmgate/plugins/wasm/binary"
 )
 
-// The bounds of what is found in a function: how many values, and how long a text is.
+// The bounds of what is found in a function: how many values, how long a text is, and
+// one that is a number.
 const (
 	maxCompared     = 64
 	maxComparedText = 64
+	leastText       = 3
 )
 
 // The opcodes of constants, and of what compares integers.
@@ -26,7 +28,8 @@ const (
 
 // compared finds the values that a function of a module seems to compare with, by its
 // number: texts in its data, whose length it compares with, too; texts that are compared
-// as numbers, a few bytes at a time, after their length; and numbers that are neither. A
+// as numbers, a few bytes at a time, after their length; numbers that are neither; and
+// texts in its data whose place and length follow each other, or that are a number. A
 // guess that is wrong does no harm.
 func compared(m *wasm.Module) func(function int) []any {
 	data := slices.SortedFunc(slices.Values(m.Data), func(a, b wasm.Data) int { return cmp.Compare(a.At, b.At) })
@@ -35,6 +38,9 @@ func compared(m *wasm.Module) func(function int) []any {
 		c := m.Code(m.Bodies[function], nil)
 		var last wasm.Instruction
 		for in, ok := c.Next(); ok; in, ok = c.Next() {
+			if in.Op == last.Op && (in.Op == opI32Const || in.Op == opI64Const) {
+				f.maybe = append(f.maybe, f.text(last.Value, in.Value)...)
+			}
 			switch {
 			case in.Op == opI32Const:
 				f.constant(in.Value, &f.last[0])
@@ -58,6 +64,7 @@ type finder struct {
 	data    []wasm.Data // by place
 	texts   []string
 	numbers []int64
+	maybe   []string
 	spent   map[int64]bool // numbers that are parts of texts
 	last    [2][3]int64    // the last constants, of i32 and of i64
 	lengths map[int64]bool // that something may have
@@ -82,14 +89,20 @@ func (f *finder) all() (values []any) {
 			add(n)
 		}
 	}
+	for _, text := range f.maybe {
+		add(text)
+	}
 	return values
 }
 
 // constant takes a constant, the next one of its type.
 func (f *finder) constant(v int64, last *[3]int64) {
 	for _, before := range last {
-		f.text(before, v)
-		f.text(v, before)
+		for _, pair := range [][2]int64{{before, v}, {v, before}} {
+			if place, length := pair[0], pair[1]; f.lengths[length] {
+				f.texts = append(f.texts, f.text(place, length)...)
+			}
+		}
 	}
 	*last = [3]int64{last[1], last[2], v}
 }
@@ -107,10 +120,14 @@ func (f *finder) piece(in wasm.Instruction) {
 	for len(text) > 1 && text[len(text)-1] == 0 {
 		text = text[:len(text)-1]
 	}
-	switch n := len(text); {
+	n := len(text)
+	if n >= leastText && plain(text) {
+		f.maybe = append(f.maybe, string(text))
+	}
+	switch {
 	case in.Value >= 2 && in.Value < ' ':
 		f.length, f.pieces = int(in.Value), nil
-	case plain(text) && n&(n-1) == 0 && n <= f.length:
+	case plain(text) && n <= f.length:
 		f.pieces = append(f.pieces[:min(len(f.pieces), f.length-n)], text...)
 		f.spent[in.Value] = true
 	}
@@ -121,20 +138,21 @@ func (f *finder) piece(in wasm.Instruction) {
 	}
 }
 
-// text takes two constants for the place and the length of a text.
-func (f *finder) text(place, length int64) {
-	if !f.lengths[length] || place <= 0 {
-		return
+// text takes two constants for the place and the length of a text; none if there is none.
+func (f *finder) text(place, length int64) []string {
+	if length < 2 || length > maxComparedText || place <= 0 {
+		return nil
 	}
 	i, _ := slices.BinarySearchFunc(f.data, place+1, func(d wasm.Data, place int64) int { return cmp.Compare(int64(d.At), place) })
 	if i == 0 {
-		return
+		return nil
 	}
 	from, data := place-int64(f.data[i-1].At), f.data[i-1].Bytes
-	if from+length <= int64(len(data)) && plain(data[from:from+length]) {
-		f.texts = append(f.texts, string(data[from:from+length]))
-		f.spent[length] = true
+	if from+length > int64(len(data)) || !plain(data[from:from+length]) {
+		return nil
 	}
+	f.spent[length] = true
+	return []string{string(data[from : from+length])}
 }
 
 // plain tells that bytes are a text as people write it.

@@ -72,7 +72,7 @@ func (i *Instance) callSeeing(ctx context.Context, export string, fn *function, 
 	defer func() { i.env.lookups = lookups{} }()
 	defer i.env.end()
 	reply, err := i.answer(ctx, export, fn, request, times)
-	i.tellTaken(ctx, false)
+	i.tellTaken(ctx, i.hooks[plugins.Hook(export)] == nil)
 	i.used = plugins.Usage{Fuel: i.env.fuel.used(), MemoryBytes: int64(i.guest.Memory().Size())}
 	if err == nil && i.beginning.changed != nil {
 		i.restore()
@@ -80,7 +80,8 @@ func (i *Instance) callSeeing(ctx context.Context, export string, fn *function, 
 	return reply, err
 }
 
-// tellTaken tells which branches were taken since it last did.
+// tellTaken tells which branches were taken since it last did: when starting, or by a
+// hook.
 func (i *Instance) tellTaken(ctx context.Context, started bool) {
 	if i.taken == nil {
 		return

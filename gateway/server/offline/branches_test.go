@@ -26,7 +26,7 @@ func hidden() []byte {
 // What a module loses behind branches that objects of the schema do not take is found,
 // and not by somebody who is not led by them.
 func TestBranchesOfModulesAreFollowed(t *testing.T) {
-	got, err := offline.Tools{}.Prove(t.Context(), workbench.Proof{Module: module(t, plugintest.Hidden, ``), Definitions: hidden(), Objects: 1000, Budget: 10 * time.Minute, Seed: 1})
+	got, err := offline.Tools{}.Prove(t.Context(), workbench.Proof{Module: module(t, plugintest.Hidden, ``), Definitions: hidden(), Objects: 1000, Budget: 10 * time.Minute, Seed: 1, Pairs: []string{"v1:v2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,5 +58,5 @@ func unguided(t *testing.T, content []byte, d *crd.Definition) proof.Report {
 	if _, err := modules.Set(t.Context(), "m", plugins.Revision{Digest: "sha256:m", Bytes: content}); err != nil {
 		t.Fatal(err)
 	}
-	return proof.Prove(t.Context(), d, modules.Converter("m"), proof.Options{Seed: 1, Budget: 10 * time.Minute, Objects: 2000})
+	return proof.Prove(t.Context(), d, modules.Converter("m"), proof.Options{Seed: 1, Budget: 10 * time.Minute, Objects: 2000, Pairs: []proof.Pair{{From: "v1", To: "v2"}}})
 }
