@@ -1,6 +1,8 @@
 package extend
 
 import (
+	"time"
+
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -72,4 +74,18 @@ func validateDeviceSelectors(selectors []resourcev1.DeviceSelector, path *field.
 		}
 	}
 	return errs
+}
+
+// dateTaints has taints of devices begin now that do not say since when they are there.
+func dateTaints(slice map[string]any) {
+	devices, _ := object.Child(slice, "spec")["devices"].([]any)
+	for _, d := range devices {
+		d, _ := d.(map[string]any)
+		taints, _ := d["taints"].([]any)
+		for _, t := range taints {
+			if t, ok := t.(map[string]any); ok && t["timeAdded"] == nil {
+				t["timeAdded"] = time.Now().UTC().Format(time.RFC3339)
+			}
+		}
+	}
 }
