@@ -115,6 +115,9 @@ func (b *Branches) Count() (taken, all int) {
 	return taken, all
 }
 
+// maxTold is about how many values are told of all functions.
+const maxTold = 512
+
 // Values are texts and numbers that the functions compare with which calls run and
 // starting does not, those of the last function first: compilers put libraries before
 // what uses them.
@@ -122,7 +125,7 @@ func (b *Branches) Values() (all []any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	known := map[any]bool{}
-	for f := len(b.inside) - 2; f >= 0; f-- {
+	for f := len(b.inside) - 2; f >= 0 && len(all) < maxTold; f-- {
 		if !b.ever.has(f) {
 			continue
 		}

@@ -72,3 +72,19 @@ func TestValuesOfBranches(t *testing.T) {
 		}
 	}
 }
+
+// Of many functions few values are told.
+func TestValuesOfManyFunctions(t *testing.T) {
+	const functions = 2000
+	b := &plugins.Branches{}
+	inside := make([]int, functions+1)
+	for i := range inside {
+		inside[i] = functions
+	}
+	asked := 0
+	b.Begin(inside, func(function int) []any { asked++; return []any{function, -function} })
+	b.Read(func(int) uint64 { return ^uint64(0) }, false)
+	if got := b.Values(); len(got) != 512 || asked != 256 {
+		t.Errorf("%d values of %d functions", len(got), asked)
+	}
+}

@@ -81,7 +81,7 @@ func NewEventRateLimit(configuration []byte, now func() time.Time) (*EventRateLi
 	p := &EventRateLimit{now: now}
 	for _, l := range read.Limits {
 		size := int(l.CacheSize)
-		if size == 0 {
+		if size == 0 || l.Type == "Server" { // which has one key
 			size = usualRates
 		}
 		p.limits = append(p.limits, &eventLimit{rateLimit: l, rates: lru.New(size)})

@@ -217,7 +217,7 @@ func (s *someone) Info() authenticationv1.UserInfo {
 
 func TestEventsAreLimited(t *testing.T) {
 	now := time.Unix(0, 0)
-	p, err := plugin.NewEventRateLimit([]byte("apiVersion: eventratelimit.admission.k8s.io/v1alpha1\nkind: Configuration\nlimits: [{type: Namespace, qps: 1, burst: 3, cacheSize: 2}, {type: User, qps: 1, burst: 4}, {type: SourceAndObject, qps: 1, burst: 2}, {type: Server, qps: 9, burst: 9}]"), func() time.Time { return now })
+	p, err := plugin.NewEventRateLimit([]byte("apiVersion: eventratelimit.admission.k8s.io/v1alpha1\nkind: Configuration\nlimits: [{type: Namespace, qps: 1, burst: 3, cacheSize: 2}, {type: User, qps: 1, burst: 4}, {type: SourceAndObject, qps: 1, burst: 2}, {type: Server, qps: 9, burst: 9, cacheSize: -1}]"), func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,14 +69,18 @@ func joined(v, other any) any {
 	return v
 }
 
-// filled is a value of a schema with another one in a few of the fields that take it.
-func filled(v any, s *schema, fill any, random *rand.Rand) any {
+// filled is an object of a schema with another value in a few of the fields that take it,
+// but those of its metadata.
+func filled(v any, root *schema, fill any, random *rand.Rand) any {
 	few := 2 + random.IntN(3)
 	var walk func(v any, s *schema) any
 	walk = func(v any, s *schema) any {
 		switch of := v.(type) {
 		case map[string]any:
 			for _, name := range names(of, nil) {
+				if s == root && name == "metadata" {
+					continue
+				}
 				at, _ := under(s, name)
 				of[name] = walk(of[name], at)
 			}
@@ -91,7 +95,7 @@ func filled(v any, s *schema, fill any, random *rand.Rand) any {
 		}
 		return v
 	}
-	return walk(object.CloneValue(v), s)
+	return walk(object.CloneValue(v), root)
 }
 
 // fieldsOf are the places in an object but those in its metadata.

@@ -47,6 +47,9 @@ const (
 	maxValues = 256
 	maxNear   = 64
 	maxNext   = 8
+	// maxMade is the most bytes of an object that is made of others, which grow as they
+	// are joined.
+	maxMade = 256 << 10
 )
 
 // late is how many objects count as late ones, and manyValues for how many objects
@@ -99,7 +102,9 @@ func (g *guide) learn(obj map[string]any) {
 		if g.seen[n] {
 			continue
 		}
-		g.seen[n], news = true, true
+		if g.seen[n], news = true, true; len(s.near) >= maxNear {
+			continue
+		}
 		for _, v := range g.Near(n) {
 			if len(s.near) < maxNear && !slices.Contains(s.near, v) {
 				s.near = append(s.near, v)
@@ -166,7 +171,7 @@ func (g *guide) make(random *rand.Rand, o *objects, valued bool) map[string]any 
 		obj = g.changed(random, o)
 	}
 	data, err := object.Encode(obj)
-	if obj == nil || err != nil || g.made[string(data)] {
+	if obj == nil || err != nil || len(data) > maxMade || g.made[string(data)] {
 		return nil
 	}
 	g.made[string(data)] = true

@@ -2,7 +2,9 @@ package proof_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -128,4 +130,24 @@ type recording struct {
 func (r recording) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
 	*r.tried = append(*r.tried, objects...)
 	return r.Converter.Convert(ctx, desired, objects)
+}
+
+// Where every larger object takes a new branch they grow no further than to a bound.
+func TestGuidedObjectsStaySmall(t *testing.T) {
+	const properties = `items: {type: array, items: ` + text + `}`
+	d := define(t, properties, properties)
+	c, largest := newTelling(), 0
+	c.values = nil
+	converter := ways(func(o tree) {
+		data, err := json.Marshal(o)
+		if err != nil {
+			t.Error(err)
+		}
+		largest = max(largest, len(data))
+		c.take(int(20 * math.Log2(float64(len(data)))))
+	}, same)
+	proof.Prove(t.Context(), d, converter, proof.Options{Budget: 5 * time.Minute, Objects: 2000, Branches: c, Pairs: []proof.Pair{{From: "v1", To: "v2"}}})
+	if largest < 100<<10 || largest > 512<<10 {
+		t.Errorf("the largest has %d bytes", largest)
+	}
 }

@@ -131,7 +131,6 @@ func (o *objects) make(random *rand.Rand, steps []string, st style) map[string]a
 	if !ok {
 		return nil
 	}
-	tree["apiVersion"], tree["kind"] = o.at.apiVersion, o.def.Kind
 	meta := map[string]any{"name": "a", "uid": "7f2b1c1e-5c3a-4f60-9d0e-1b2c3d4e5f60", "generation": int64(1), "creationTimestamp": "2020-01-02T03:04:05Z"}
 	if o.def.Namespaced {
 		meta["namespace"] = "default"
@@ -143,6 +142,7 @@ func (o *objects) make(random *rand.Rand, steps []string, st style) map[string]a
 // completed is a tree as it is after a create of it, without what is refused and may be
 // missing; nil if that is not valid either.
 func (o *objects) completed(tree map[string]any) map[string]any {
+	tree["apiVersion"], tree["kind"] = o.at.apiVersion, o.def.Kind
 	for range 4 {
 		made, errs := o.at.accepted(tree)
 		if made != nil {

@@ -45,6 +45,34 @@ func extension(t *testing.T, broken *atomic.Bool) int64 {
 
 func certificate() (*tls.Certificate, error) { return &tls.Certificate{}, nil }
 
+// losing are objects of which it is only told that some may be gone.
+type losing struct{ Objects }
+
+func (losing) Follow(_ context.Context, _ schema.GroupResource, fn func(namespace, name string)) error {
+	fn("", "")
+	return nil
+}
+
+// A server whose APIService went while nobody was told is not asked any more.
+func TestServersWhoseGoingIsNotTold(t *testing.T) {
+	e := realengine.Start(t)
+	controllertest.MustCreate(t, e, apiServices, map[string]any{"metadata": map[string]any{"name": "v1.g.example.com"}, "spec": map[string]any{
+		"group": "g.example.com", "version": "v1", "groupPriorityMinimum": int64(10), "versionPriority": int64(10), "insecureSkipTLSVerify": true,
+		"service": map[string]any{"namespace": "work", "name": "ext", "port": int64(443)},
+	}})
+	s := New(Config{Objects: losing{e}, Certificate: certificate, Log: zerolog.Nop()})
+	for gone, known := range []bool{true, false} {
+		if gone == 1 {
+			if err := e.Delete(t.Context(), apiServices, "", "v1.g.example.com", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(e.Fresh(t.Context()), s.Load(t.Context()), s.Follow(t.Context())); err != nil || (s.Find("g.example.com", "v1") != nil) != known {
+			t.Errorf("known: %v, %v", !known, err)
+		}
+	}
+}
+
 // Why a server is not available is told in kube-apiserver's words, whatever of it comes
 // first: the service, its port, its endpoints, an answer.
 func TestWhyAServerIsNotAvailable(t *testing.T) {

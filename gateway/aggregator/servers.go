@@ -112,10 +112,24 @@ func (s *Servers) Load(ctx context.Context) error {
 // Follow learns of changes until ctx ends.
 func (s *Servers) Follow(ctx context.Context) error {
 	return s.Objects.Follow(ctx, apiServices, func(_, name string) {
-		if err := s.update(ctx, name); err != nil && ctx.Err() == nil {
-			s.Log.Error().Err(err).Str("apiservice", name).Msg("an APIService is not read, and what it said before counts")
+		for _, name := range s.changed(name) {
+			if err := s.update(ctx, name); err != nil && ctx.Err() == nil {
+				s.Log.Error().Err(err).Str("apiservice", name).Msg("an APIService is not read, and what it said before counts")
+			}
 		}
 	})
+}
+
+// changed are the APIServices to look at: that of a name, or without one all that are
+// known, since some may have gone of which nothing was told.
+func (s *Servers) changed(name string) (names []string) {
+	if name != "" {
+		return []string{name}
+	}
+	for _, b := range *s.now.Load() {
+		names = append(names, b.name)
+	}
+	return names
 }
 
 // versionOf is the version that an APIService is of by its name, whatever that is.

@@ -80,6 +80,10 @@ func (f *frames) Hold(keep func() bool) { f.parking.hold(keep) }
 // Flush implements [reply.FrameWriter].
 func (f *frames) Flush() error {
 	c := f.collected
+	if f.failed != nil && c != nil { // nobody will send it
+		f.collected = nil
+		c.release()
+	}
 	if f.failed != nil || c == nil && f.head == nil {
 		return f.failed
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -94,6 +95,7 @@ func TestWhatIsCompared(t *testing.T) {
 		"place and length":               {two(ConstI32(at), ConstI32(7)), []any{"special"}},
 		"a text as a number":             {Join(i64(0x726f7272696d, 0x51), i64(9443, 0x51)), []any{int64(0x726f7272696d), int64(9443), "mirror"}},
 		"outside of the data":            {Join(i32(7, 0x47), two(ConstI32(at+5), ConstI32(7))), []any{int64(7)}},
+		"no place at all":                {two(ConstI64(math.MaxInt64-1), ConstI64(2)), nil},
 		"byte by byte":                   {Join(i64(3, 0x51), i64('a', 0x52), i64('b', 0x52), i64('c', 0x52)), []any{"abc"}},
 		"two of them":                    {Join(i64(2, 0x51), i64('a', 0x52), i64('b', 0x52), i64('c', 0x52), i64('d', 0x52)), []any{"ab", "cd"}},
 		"eight at a time":                {Join(i32(8, 0x47), i64(0x7468676965626f74, 0x51)), []any{"tobeight"}},

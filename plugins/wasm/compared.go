@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -140,7 +141,7 @@ func (f *finder) piece(in wasm.Instruction) {
 
 // text takes two constants for the place and the length of a text; none if there is none.
 func (f *finder) text(place, length int64) []string {
-	if length < 2 || length > maxComparedText || place <= 0 {
+	if length < 2 || length > maxComparedText || place <= 0 || place > math.MaxUint32 {
 		return nil
 	}
 	i, _ := slices.BinarySearchFunc(f.data, place+1, func(d wasm.Data, place int64) int { return cmp.Compare(int64(d.At), place) })

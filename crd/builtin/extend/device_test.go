@@ -106,3 +106,16 @@ func TestStatusOfClaims(t *testing.T) {
 		}
 	}
 }
+
+// Hundreds of thousands of conditions are looked through once.
+func TestManyBindingConditions(t *testing.T) {
+	many := func(letter string) (out []string) {
+		for i := range 300000 {
+			out = append(out, fmt.Sprint(letter, i))
+		}
+		return out
+	}
+	if errs := validateBindingConditions(many("a"), many("b"), nil); len(errs) != 2 {
+		t.Errorf("%d mistakes", len(errs))
+	}
+}

@@ -101,12 +101,14 @@ func validateBindingConditions(wanted, failures []string, path *field.Path) (err
 	list(wanted, resourcev1.BindingConditionsMaxSize, path.Child("bindingConditions"))
 	list(failures, resourcev1.BindingFailureConditionsMaxSize, path.Child("bindingFailureConditions"))
 	errs = append(errs, twice(wanted, itself, path.Child("bindingConditions"))...)
+	both, seen := sets.New(wanted...), sets.New[string]()
 	for i, name := range failures {
 		at := path.Child("bindingFailureConditions").Index(i)
-		if slices.Contains(failures[:i], name) {
+		if seen.Has(name) {
 			errs = append(errs, field.Duplicate(at, name))
 		}
-		if slices.Contains(wanted, name) {
+		seen.Insert(name)
+		if both.Has(name) {
 			errs = append(errs, field.Invalid(at, name, "bindingFailureConditions must not overlap with bindingConditions"))
 		}
 	}

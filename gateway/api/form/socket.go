@@ -102,7 +102,8 @@ func (s *socket) Write(p []byte) (int, error) {
 
 // Frame implements [reply.FrameWriter].
 func (s *socket) Frame(head, body []byte, tail string) {
-	s.message(s.opcode, head[s.prefix:], body, tail)
+	n := min(s.prefix, len(head)) // an event may have all in its body
+	s.message(s.opcode, head[n:], body[s.prefix-n:], tail)
 }
 
 func (s *socket) message(opcode byte, head, body []byte, tail string) {
@@ -146,28 +147,32 @@ func (s *socket) Flush() error {
 	s.mu.Lock()
 	err := s.out.Flush()
 	s.mu.Unlock()
-	s.answer()
+	if err == nil {
+		err = s.answer()
+	}
 	return err
 }
 
-// pong answers a ping, now or once what is being sent was.
-func (s *socket) pong(ping []byte) {
+// pong answers a ping, now or once what is being sent was. An error tells that nothing can
+// be sent any more.
+func (s *socket) pong(ping []byte) error {
 	s.asked.Store(&ping)
-	s.answer()
+	return s.answer()
 }
 
 // answer sends the pong that is due, unless somebody else sends, who does it then.
-func (s *socket) answer() {
-	for s.asked.Load() != nil && s.mu.TryLock() {
+func (s *socket) answer() (err error) {
+	for err == nil && s.asked.Load() != nil && s.mu.TryLock() {
 		if ping := s.asked.Swap(nil); ping != nil && s.out != nil {
 			s.looks = 0
 			s.answering.Store(true)
 			s.collect(opPong, *ping, nil, "")
-			_ = s.out.Flush() // a failure shows in the next one
+			err = s.out.Flush()
 			s.answering.Store(false)
 		}
 		s.mu.Unlock()
 	}
+	return err
 }
 
 // SocketProtocol is the protocol that a client of a WebSocket asks for, "" for none. Its

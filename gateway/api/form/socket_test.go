@@ -61,15 +61,16 @@ func TestEventsAreMessages(t *testing.T) {
 		s := &socket{opcode: opBinary, prefix: lengthPrefix}
 		s.begin(w)
 		s.Frame([]byte("sizeh"), bytes.Repeat([]byte("b"), n-2), "t")
+		s.Frame(nil, []byte("sizeall"), "") // as a bookmark comes
 		if err := s.Flush(); err != nil {
 			t.Fatal(err)
 		}
 		s.end()
-		want := []string{"\x82h" + string(bytes.Repeat([]byte("b"), n-2)) + "t", "\x88\x03\xe8"}
+		want := []string{"\x82h" + string(bytes.Repeat([]byte("b"), n-2)) + "t", "\x82all", "\x88\x03\xe8"}
 		if got := messages(t, w.flushed); !slices.Equal(got, want) {
 			t.Errorf("%d: %.60q", n, got)
 		}
-		if head := map[bool]int{true: 2, false: 4}[n < 126]; n < 1<<16 && len(w.flushed) != head+n+4 {
+		if head := map[bool]int{true: 2, false: 4}[n < 126]; n < 1<<16 && len(w.flushed) != head+n+5+4 {
 			t.Errorf("%d: %d bytes", n, len(w.flushed))
 		}
 	}
@@ -129,6 +130,27 @@ func TestPings(t *testing.T) {
 	}
 }
 
+// Where no pong can be sent any more nothing is, and reading ends.
+func TestPingsOfWhoTakesNothing(t *testing.T) {
+	w := &wire{}
+	s := &socket{opcode: opText}
+	s.begin(w)
+	w.fails = io.ErrClosedPipe
+	r := &socketReader{pong: s.pong}
+	for _, ping := range [][]byte{frame(0x89, true, "a"), frame(0x89, true, "")} {
+		if _, err := r.Write(ping); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%q: %v", ping, err)
+		}
+	}
+	s.asked.Store(&[]byte{})
+	if err := s.Flush(); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+	if w.fails = nil; s.Flush() != nil || s.asked.Load() != nil {
+		t.Error("the ping is not answered with the next flush")
+	}
+}
+
 // Many pings beside many events leave whole frames.
 func TestPingsBesideEvents(t *testing.T) {
 	w := &wire{}
@@ -138,7 +160,7 @@ func TestPingsBesideEvents(t *testing.T) {
 	for range 2 {
 		all.Go(func() {
 			for range 500 {
-				s.pong([]byte("p"))
+				_ = s.pong([]byte("p"))
 			}
 		})
 	}
@@ -195,7 +217,7 @@ func FuzzSocketReader(f *testing.F) {
 	f.Add([]byte{0x82, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4, 5}, 2)
 	f.Fuzz(func(t *testing.T, sent []byte, piece int) {
 		read := func(piece int) (pings []string, err error) {
-			r := &socketReader{pong: func(b []byte) { pings = append(pings, string(b)) }}
+			r := &socketReader{pong: func(b []byte) error { pings = append(pings, string(b)); return nil }}
 			for p := range slices.Chunk(sent, piece) {
 				if _, err = r.Write(p); err != nil {
 					return pings, err
@@ -230,7 +252,7 @@ func TestSocketReader(t *testing.T) {
 		{frame(0x09, true, "a"), nil, errSocket},
 	} {
 		var pings []string
-		r := &socketReader{pong: func(b []byte) { pings = append(pings, string(b)) }}
+		r := &socketReader{pong: func(b []byte) error { pings = append(pings, string(b)); return nil }}
 		if _, err := r.Write(c.sent); !errors.Is(err, c.err) || !slices.Equal(pings, c.pings) {
 			t.Errorf("%q: %q, %v", c.sent, pings, err)
 		}

@@ -13,7 +13,7 @@ var errSocket = errors.New("what the client sends is no frame of a WebSocket")
 // messages are dropped, its pings answered, and its end ends the stream. It keeps a few
 // bytes, however much is sent.
 type socketReader struct {
-	pong func(ping []byte)
+	pong func(ping []byte) error
 	// head is that of a frame, as far as it has come.
 	head []byte
 	// left are the bytes of the frame that are to come, ping those of a ping that came.
@@ -39,7 +39,9 @@ func (r *socketReader) Write(p []byte) (int, error) {
 		}
 		rest = rest[n:]
 		if r.left -= n; r.left == 0 {
-			r.finish()
+			if err := r.finish(); err != nil {
+				return len(p) - len(rest), err
+			}
 		}
 	}
 	return len(p), nil
@@ -82,19 +84,20 @@ func (r *socketReader) begin() error {
 		return io.EOF
 	}
 	if r.left == 0 {
-		r.finish()
+		return r.finish()
 	}
 	return nil
 }
 
 // finish ends a frame.
-func (r *socketReader) finish() {
+func (r *socketReader) finish() (err error) {
 	if r.opcode() == opPing {
 		for i := range r.ping {
 			r.ping[i] ^= r.head[len(r.head)-4+i%4]
 		}
-		r.pong(r.ping)
+		err = r.pong(r.ping)
 		r.ping = nil
 	}
 	r.head = r.head[:0]
+	return err
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"net/netip"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -39,6 +40,9 @@ var (
 type Assigner struct {
 	config  Config
 	objects Objects
+	// fullUntil is until when the range is not looked through that was full, in
+	// nanoseconds since 1970.
+	fullUntil atomic.Int64
 }
 
 var _ admission.Editor = &Assigner{}

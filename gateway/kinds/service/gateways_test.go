@@ -286,3 +286,47 @@ func TestAddressesAreFreeOnceTheirServiceIsGone(t *testing.T) {
 		t.Errorf("%v are remembered", r.held)
 	}
 }
+
+// The address of a service that is there stays, whatever became of its IPAddress, and so
+// does what another service has.
+func TestAddressesOfServicesThatAreThereStay(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	r := NewRelease(w.Client)
+	there := func(want bool, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			w.fresh()
+			if err := r.Reconcile(t.Context(), nil, controller.Key{GroupResource: services, Namespace: "default", Name: name}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.fresh()
+		if _, err := w.Client.Get(t.Context(), addresses, "", "10.0.0.10"); (err == nil) != want {
+			t.Error(err)
+		}
+	}
+	w.must(services, "", service("one", `"clusterIP":"10.0.0.10"`))
+	there(true, "one")
+	address, err := w.Client.Get(t.Context(), addresses, "", "10.0.0.10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.SetLabels(nil)
+	if _, err := w.Client.Update(t.Context(), addresses, "", address); err != nil {
+		t.Fatal(err)
+	}
+	there(true, "one")
+	// Somebody deletes it, another service gets it before the ledger looks, and the first goes.
+	if err := w.Client.Delete(t.Context(), addresses, "", "10.0.0.10", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	there(false, "one")
+	if _, err := w.Client.Create(t.Context(), addresses, addressOf(netip.MustParseAddr("10.0.0.10"), "default", "two")); err != nil {
+		t.Fatal(err)
+	}
+	there(true, "one")
+	if err := w.Client.Delete(t.Context(), services, "default", "one", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	there(true, "one")
+}

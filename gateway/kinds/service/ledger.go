@@ -15,7 +15,7 @@ import (
 
 // Ledger keeps IPAddresses in step with the services that there are: those that
 // are left of services that went, or of writes that failed, go; one that a
-// service has and somebody deleted is made again, before another gets it.
+// service has and somebody deleted is made again, unless another got it meanwhile.
 type Ledger struct{ objects Objects }
 
 // NewLedger makes the controller.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,30 +49,48 @@ func (s *request) inRange(ctx context.Context, addr netip.Addr) (bool, error) {
 // errFull tells that a range has no address left.
 var errFull = errors.New("failed to allocate a serviceIP: range is full")
 
+// fullFor is how long a full range is not looked through again while others have addresses.
+const fullFor = 10 * time.Second
+
 // anyAddress takes one that is free, of the cluster's range while that has any.
 func (s *request) anyAddress(ctx context.Context) (netip.Addr, error) {
-	addr, err := s.anyIn(ctx, s.config.Addresses, 2) // the first is the API's
-	if !errors.Is(err, errFull) {
-		return addr, err
+	full := time.Now().UnixNano() < s.fullUntil.Load()
+	if !full {
+		addr, err := s.anyIn(ctx, s.config.Addresses)
+		if !errors.Is(err, errFull) {
+			return addr, err
+		}
+		s.fullUntil.Store(time.Now().Add(fullFor).UnixNano())
 	}
 	all, err := s.further(ctx)
 	if err != nil {
-		return addr, err
+		return netip.Addr{}, err
+	}
+	if full {
+		all = append(all, s.config.Addresses)
 	}
 	for _, p := range all {
-		if addr, err = s.anyIn(ctx, p, 1); !errors.Is(err, errFull) {
+		if addr, err := s.anyIn(ctx, p); !errors.Is(err, errFull) {
 			return addr, err
 		}
 	}
-	return addr, apierrors.NewInternalError(errFull)
+	return netip.Addr{}, apierrors.NewInternalError(errFull)
 }
 
-// attempts is how many random addresses are tried before all are.
-const attempts = 16
+// attempts is how many random addresses are tried before all are, most how many those are.
+const attempts, most = 16, 1 << 16
 
-// anyIn takes one of a range, from the first on, those that clients may name last.
-func (s *request) anyIn(ctx context.Context, p netip.Prefix, first uint64) (netip.Addr, error) {
-	size := uint64(1) << min(16, p.Addr().BitLen()-p.Bits())
+// anyIn takes one of a range, those that clients may name last.
+func (s *request) anyIn(ctx context.Context, p netip.Prefix) (netip.Addr, error) {
+	own := s.config.Addresses
+	all, begin, first := sizeOf(p), uint64(0), uint64(1)
+	switch {
+	case p == own:
+		first = 2 // before it is the API
+	case p.Bits() < own.Bits() && p.Contains(own.Addr()) && p.Masked().Addr() == own.Masked().Addr():
+		begin, first = min(most, sizeOf(own)), 0 // what is there is looked through as its own
+	}
+	size := min(most, all-begin)
 	low := kept(size, 16, 256)
 	rest := size - low
 	start := rand.Uint64N(rest)
@@ -83,10 +102,10 @@ func (s *request) anyIn(ctx context.Context, p netip.Prefix, first uint64) (neti
 		case i >= attempts:
 			n = low + (start+i)%rest
 		}
-		if n < first || n == size-1 { // the network, or the last
+		if n < first || begin+n == all-1 { // the network, or the last
 			continue
 		}
-		addr := nth(p, n)
+		addr := nth(p, begin+n)
 		switch taken, err := s.known(ctx, addr.String()); {
 		case err != nil:
 			return addr, err
@@ -98,4 +117,9 @@ func (s *request) anyIn(ctx context.Context, p netip.Prefix, first uint64) (neti
 		}
 	}
 	return netip.Addr{}, errFull
+}
+
+// sizeOf is how many addresses a range has, up to more than are ever looked at.
+func sizeOf(p netip.Prefix) uint64 {
+	return uint64(1) << min(32, p.Addr().BitLen()-p.Bits())
 }

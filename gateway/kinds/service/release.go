@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 )
 
@@ -46,13 +48,13 @@ func (r *Release) Reconcile(ctx context.Context, _ controller.Queue, key control
 		return err
 	}
 	before := r.held[service]
-	if before.ip != "" && before != now {
+	if before.ip != "" && before.ip != now.ip {
 		err = r.objects.Delete(ctx, addresses, "", before.ip, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &before.uid}})
 		if !apierrors.IsConflict(err) && ignoreNotFound(err) != nil {
 			return err
 		}
 	}
-	if now.ip == "" {
+	if now.uid == "" {
 		delete(r.held, service)
 	} else {
 		r.held[service] = now
@@ -60,7 +62,8 @@ func (r *Release) Reconcile(ctx context.Context, _ controller.Queue, key control
 	return nil
 }
 
-// now is the address that a service has, if there is one, and is a service's.
+// now is the address that a service has, without a uid where its IPAddress is not there, or
+// not its own.
 func (r *Release) now(ctx context.Context, service types.NamespacedName) (heldAddress, error) {
 	found, err := r.objects.Get(ctx, services, service.Namespace, service.Name)
 	if err != nil {
@@ -77,8 +80,12 @@ func (r *Release) now(ctx context.Context, service types.NamespacedName) (heldAd
 			address, err = r.objects.Get(ctx, addresses, "", ip.String())
 		}
 	}
-	if err != nil || !ours(address) {
-		return heldAddress{}, ignoreNotFound(err)
+	if err != nil {
+		return heldAddress{ip: ip.String()}, ignoreNotFound(err)
 	}
-	return heldAddress{address.GetName(), address.GetUID()}, nil
+	parent := parentOf(address) // by how its name begins, where the server has made that
+	if !ours(address) || object.TextAt(parent, "namespace") != service.Namespace || !strings.HasPrefix(service.Name, object.TextAt(parent, "name")) {
+		return heldAddress{ip: ip.String()}, nil
+	}
+	return heldAddress{ip.String(), address.GetUID()}, nil
 }

@@ -98,13 +98,11 @@ func has(service *unstructured.Unstructured, ip string) bool {
 	return addr.IsValid() && addr.String() == ip
 }
 
-// known tells whether the cache knows that an address is taken.
+// known tells whether the cache knows that an address is taken, or left over: whoever
+// wants just any leaves those to [Release] and [Ledger].
 func (s *request) known(ctx context.Context, ip string) (bool, error) {
-	held, err := s.objects.Get(ctx, addresses, "", ip)
-	if err != nil {
-		return false, ignoreNotFound(err)
-	}
-	return s.taken(ctx, held)
+	_, err := s.objects.Get(ctx, addresses, "", ip)
+	return err == nil, ignoreNotFound(err)
 }
 
 // asSeen are the options of a deletion of nothing but the state that was seen.

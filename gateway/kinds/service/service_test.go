@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -370,5 +371,29 @@ func TestFurtherRanges(t *testing.T) {
 	}
 	if _, refusal := w.create(services, service("full", `"type":"ClusterIP"`), false); !strings.Contains(refusal, "range is full") {
 		t.Errorf("%q", refusal)
+	}
+}
+
+// A range that the cluster's is the beginning of has what is behind that, and the
+// cluster's own is looked through again when the others are full.
+func TestAWiderRange(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/30", Ports{30000, 30100})
+	w.must(serviceCIDRs, "", `{"metadata":{"name":"wide"},"spec":{"cidrs":["10.0.0.0/29"]}}`)
+	w.fresh()
+	got := map[string]bool{}
+	for i := range 4 {
+		got[at(w.must(services, "", service(fmt.Sprint("s", i), `"type":"ClusterIP"`)), "spec", "clusterIP").(string)] = true
+	}
+	for _, ip := range []string{"10.0.0.2", "10.0.0.4", "10.0.0.5", "10.0.0.6"} {
+		if !got[ip] {
+			t.Errorf("given are %v", got)
+		}
+	}
+	if err := w.Client.Delete(t.Context(), addresses, "", "10.0.0.2", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.fresh()
+	if ip := at(w.must(services, "", service("again", `"type":"ClusterIP"`)), "spec", "clusterIP"); ip != "10.0.0.2" {
+		t.Errorf("given is %v", ip)
 	}
 }

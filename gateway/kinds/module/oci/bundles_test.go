@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"oras.land/oras-go/v2/registry/remote/auth"
+
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/oci"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/oci/ocitest"
 )
@@ -42,6 +44,30 @@ func TestBundlesComeWithTheImage(t *testing.T) {
 		}
 		if got := pull(); len(got) == 0 || len(got) > 4 {
 			t.Errorf("%s: %d came", name, len(got))
+		}
+	}
+}
+
+// A signature with a certificate and an entry of a log counts by its key as well: cosign
+// writes them beside one that was made with a key.
+func TestSignaturesWithACertificateCountByKeyToo(t *testing.T) {
+	host := ocitest.Start(t, nil)
+	digest := push(t, host, "v1", [2]string{wasmLayer, "the module"})
+	var all []ocitest.Layer
+	for i := range 3 {
+		one := ocitest.Signed([]byte(fmt.Sprint("payload", i)), []byte("signature"))
+		one.Annotations["dev.sigstore.cosign/certificate"] = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+		one.Annotations["dev.sigstore.cosign/bundle"] = `{"SignedEntryTimestamp":"AAAA","Payload":{"body":"AAAA","logID":"00"}}`
+		all = append(all, one)
+	}
+	ocitest.Push(t, host+"/team/tabs", ocitest.SignatureTag(digest), auth.Credential{}, all...)
+	got, err := client.Pull(t.Context(), host+"/team/tabs:v1", oci.Login{})
+	if err != nil || len(got.Signatures) != 4 {
+		t.Fatalf("%d came, %v", len(got.Signatures), err)
+	}
+	for i, s := range got.Signatures {
+		if string(s.Payload) != fmt.Sprint("payload", i/2) || (string(s.Signature) == "signature") != (i%2 == 0) || strings.Contains(s.Bundle, "AAAA") != (i%2 == 1) {
+			t.Errorf("%d: %q", i, s)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func signaturesOf(ctx context.Context, repo *remote.Repository, digest string) (
 		return nil
 	}
 	for _, layer := range manifest.Layers {
-		if layer.MediaType != signatureLayer || layer.Size > maxPayload || len(all) == maxSignatures {
+		if layer.MediaType != signatureLayer || layer.Size > maxPayload || len(all) >= maxSignatures {
 			continue
 		}
 		signed, err := base64.StdEncoding.DecodeString(layer.Annotations[signatureAnnotation])
@@ -56,11 +56,10 @@ func signaturesOf(ctx context.Context, repo *remote.Repository, digest string) (
 			continue
 		}
 		if payload, err := content.FetchAll(ctx, repo.Blobs(), layer); err == nil {
-			one := Signature{Payload: payload, Bundle: keyless(layer.Annotations, layer.Digest, signed)}
-			if one.Bundle == "" {
-				one.Signature = signed
+			all = append(all, Signature{Payload: payload, Signature: signed})
+			if bundle := keyless(layer.Annotations, layer.Digest, signed); bundle != "" && len(all) < maxSignatures {
+				all = append(all, Signature{Payload: payload, Bundle: bundle})
 			}
-			all = append(all, one)
 		}
 	}
 	return all

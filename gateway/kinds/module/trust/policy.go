@@ -128,5 +128,8 @@ func (p *policy) refuses(s Subject, e *Evidence) (by *Signer, refused *signature
 	if errors.As(err, &refused) {
 		return nil, refused
 	}
+	if err != nil {
+		return nil, &signature.Error{Reason: Unreadable, Detail: err.Error()}
+	}
 	return by, nil
 }
