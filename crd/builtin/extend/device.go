@@ -78,12 +78,9 @@ func validateDeviceSelectors(selectors []resourcev1.DeviceSelector, path *field.
 
 // dateTaints has taints of devices begin now that do not say since when they are there.
 func dateTaints(slice map[string]any) {
-	devices, _ := object.Child(slice, "spec")["devices"].([]any)
-	for _, d := range devices {
-		d, _ := d.(map[string]any)
-		taints, _ := d["taints"].([]any)
-		for _, t := range taints {
-			if t, ok := t.(map[string]any); ok && t["timeAdded"] == nil {
+	for _, d := range object.Objects(object.Child(slice, "spec")["devices"]) {
+		for _, t := range object.Objects(d["taints"]) {
+			if t["timeAdded"] == nil {
 				t["timeAdded"] = time.Now().UTC().Format(time.RFC3339)
 			}
 		}

@@ -68,9 +68,8 @@ func dropDeallocated(subresource string, obj, old map[string]any) {
 
 // resultsIn are the devices that are allocated by a tree that nobody has checked yet.
 func resultsIn(claim map[string]any) map[deviceID]bool {
-	results, _ := object.Child(object.Child(object.Child(claim, "status"), "allocation"), "devices")["results"].([]any)
-	out := make(map[deviceID]bool, len(results))
-	for _, r := range results {
+	out := map[deviceID]bool{}
+	for _, r := range object.Objects(object.Child(claim, "status", "allocation", "devices")["results"]) {
 		out[idIn(r)] = true
 	}
 	return out

@@ -104,10 +104,8 @@ type device struct{ driver, pool, device, share string }
 // devices are what drivers say of devices.
 func devices(status map[string]any) map[device]any {
 	out := map[device]any{}
-	for _, item := range items(status, "devices") {
-		if d, ok := item.(map[string]any); ok {
-			out[device{object.TextAt(d, "driver"), object.TextAt(d, "pool"), object.TextAt(d, "device"), object.TextAt(d, "shareID")}] = d
-		}
+	for _, d := range object.Objects(status["devices"]) {
+		out[device{object.TextAt(d, "driver"), object.TextAt(d, "pool"), object.TextAt(d, "device"), object.TextAt(d, "shareID")}] = d
 	}
 	return out
 }
