@@ -119,6 +119,34 @@ func TestWhatPluginsSee_ADM(t *testing.T) {
 	}
 }
 
+// A client is warned of what its write was about in the end: not of a state that somebody
+// else replaced before it could be committed.
+func TestWarningsAreOfTheLastAttempt_ADM(t *testing.T) {
+	w, l := watched(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	merge := func(body string, o resource.WriteOptions) {
+		t.Helper()
+		w.must(w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(body), o))
+	}
+	attempts := 0
+	l.validate = func(ctx context.Context, a admission.Attributes) error {
+		if attempts++; attempts == 1 {
+			again := l.validate
+			l.validate = nil
+			merge(`{"port":"2"}`, resource.WriteOptions{})
+			l.validate = again
+		}
+		was, err := a.GetOldObjectAt(ctx, "v1")
+		a.Warn(fmt.Sprint("it was ", was["host"], ":", was["port"]))
+		return err
+	}
+	var told []string
+	merge(`{"metadata":{"labels":{"a":"b"}}}`, resource.WriteOptions{Warn: func(text string) { told = append(told, text) }})
+	if want := []string{"it was h:2"}; attempts != 2 || !slices.Equal(told, want) {
+		t.Errorf("%d attempts, and told was %q, want %q", attempts, told, want)
+	}
+}
+
 // What mutating admission makes of managedFields is kept if it can be read, and else what it was.
 func TestOwnersAfterAdmission_MF(t *testing.T) {
 	w, l := watched(t)

@@ -62,7 +62,8 @@ type progress struct {
 	named    int64                      // the revision that the client gave what it creates
 	old      *unstructured.Unstructured // as plugins see it, where what is stored is at another version
 	draft    *view.Draft
-	revision int64 // at which it is in the store
+	warned   []string // for the client
+	revision int64    // at which it is in the store
 	out      *resource.Written
 }
 

@@ -50,6 +50,7 @@ func (w *Write) run(ctx context.Context) (*resource.Written, error) {
 		return nil, err
 	}
 	defer func() { w.claims.release(ctx, w.writer) }()
+	defer w.tellLast()()
 	from, err := start(ctx, w.writer.reads, &w.request)
 	for range maxAttempts {
 		if err != nil {
@@ -102,6 +103,21 @@ func (w *Write) confirmed(ctx context.Context, refused error) error {
 		return w.writer.catalog.AwaitRedefined(ctx, w.Resource, changed.since, changed.gone)
 	}
 	return err
+}
+
+// tellLast keeps warnings until the function it returns is called, which tells those of
+// the last attempt: others were about a state that is not there any more.
+func (w *Write) tellLast() func() {
+	tell := w.Options.Warn
+	if tell == nil {
+		return func() {}
+	}
+	w.Options.Warn = func(text string) { w.warned = append(w.warned, text) }
+	return func() {
+		for _, text := range w.warned {
+			tell(text)
+		}
+	}
 }
 
 // begin forgets what an earlier attempt did.

@@ -18,7 +18,6 @@ type whole struct {
 	// text is that of the tree, of an update that may have much in common with the
 	// present state.
 	text object.Text
-	told bool // the client has been warned of what is odd
 }
 
 // decode implements [source]: it parses the body once for each attempt, since
@@ -27,15 +26,10 @@ func (s *whole) decode(r *request) error {
 	if s.tree != nil {
 		return nil
 	}
-	o := r.Options
-	if s.told {
-		o.Warn = nil
-	}
-	tree, asSent, err := decodeBody(r.Target, s.body, o)
+	tree, asSent, err := decodeBody(r.Target, s.body, r.Options)
 	if err != nil {
 		return err
 	}
-	s.told = true
 	obj := asUnstructured(tree)
 	if r.put {
 		if err := sameName(r.Target, obj.GetName()); err != nil {
