@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"strings"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -54,6 +55,7 @@ type Attributes interface {
 	Named
 	Request
 	Verbed
+	Waiting
 	Objects
 	States
 	Namespaces
@@ -109,6 +111,12 @@ type Verbed interface {
 	// GetVerb is the verb that was authorized of what changes an object: create, update or
 	// patch. It is "" for anything else.
 	GetVerb() string
+}
+
+// Waiting is a request that waits for what is not the gateway's own work.
+type Waiting interface {
+	// Waited notes for how long.
+	Waited(d time.Duration)
 }
 
 // User is who makes a request, as conditions and as webhooks see it.

@@ -90,7 +90,7 @@ var mayImport = map[string]string{
 	"gateway/authz/rbac":                     "gateway/authn gateway/authz",
 	"gateway/kinds/rbac/inforce":             "gateway/authz/rbac gateway/catalog gateway/catalog/typed gateway/view storage/watchcache",
 	"crd/builtin/extend":                     "crd crd/builtin/translate crd/builtin/warnings crd/cel crd/cel/dyn crd/formats crd/object",
-	"gateway/server/accounting":              "gateway/api gateway/metrics gateway/resource",
+	"gateway/server/accounting":              "admission gateway/api gateway/authn gateway/authz gateway/metrics gateway/resource",
 	"gateway/kinds/rbac":                     "admission crd gateway/authz gateway/authz/rbac gateway/catalog gateway/controller gateway/controller/client gateway/kinds gateway/kinds/gvr gateway/kinds/rbac/escalation gateway/kinds/rbac/inforce gateway/options gateway/resource/engine gateway/resource/local",
 	"gateway/kinds/rbac/escalation":          "admission admission/order crd gateway/authn gateway/authz gateway/controller/client gateway/kinds/gvr",
 	"gateway/kinds/module/permission":        "admission admission/order crd gateway/authn gateway/authz gateway/kinds/gvr gateway/kinds/module plugins",

@@ -3,6 +3,7 @@ package admissiontest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +28,8 @@ type Attributes struct {
 	Options         runtime.Object
 	DryRun, Own     bool
 	Verb            string
+	// Waits is told of what the request waited for; nil is not.
+	Waits func(time.Duration)
 	// Warned get the warnings.
 	Warned *[]string
 	// Annotated get the annotations; nil drops them.
@@ -67,6 +70,13 @@ func (a *Attributes) GetOperation() admission.Operation { return a.Operation }
 
 // GetOperationOptions returns Options.
 func (a *Attributes) GetOperationOptions() runtime.Object { return a.Options }
+
+// Waited calls Waits.
+func (a *Attributes) Waited(d time.Duration) {
+	if a.Waits != nil {
+		a.Waits(d)
+	}
+}
 
 // GetVerb returns Verb.
 func (a *Attributes) GetVerb() string { return a.Verb }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -156,6 +157,29 @@ func TestValidatingWebhooksAreAskedAtOnce_WP02(t *testing.T) {
 	}
 	if err = w.validate(t.Context(), w.hooks(false, `{"clientConfig":{"url":"https://c"}}`), w.request()); err == nil || err.Error() != "Internal error occurred: ValidatingAdmissionWebhook/a has panicked: oops" {
 		t.Errorf("a panic: %v", err)
+	}
+}
+
+// A request waits for those that are asked one after the other, and for the slowest of those
+// that are asked at once.
+func TestRequestsTellHowLongTheyWaited(t *testing.T) {
+	w := newWorld(t)
+	for _, n := range []string{"a", "b"} {
+		w.answers[n] = says(`{"allowed":true}`)
+	}
+	waited := 0
+	request := w.request()
+	request.Waits = func(d time.Duration) {
+		if waited++; d <= 0 {
+			t.Errorf("it waited for %v", d)
+		}
+	}
+	if err := w.mutate(t.Context(), w.hooks(true, `{}`, `{}`), request); err != nil || waited != 2 {
+		t.Errorf("%v, waited %d times", err, waited)
+	}
+	waited = 0
+	if err := w.validate(t.Context(), w.hooks(false, `{}`, `{}`), request); err != nil || waited != 1 {
+		t.Errorf("%v, waited %d times", err, waited)
 	}
 }
 

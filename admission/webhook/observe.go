@@ -52,5 +52,8 @@ func (r *dispatch) observe(h *Hook, begun time.Time, refused bool, err error) {
 	default:
 		c.Outcome = Impossible
 	}
+	if h.Mutating { // others are asked at the same time
+		r.Waited(c.Elapsed)
+	}
 	r.Called(r.Attributes, c)
 }

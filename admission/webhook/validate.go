@@ -49,7 +49,9 @@ func (d *Dispatcher) Validate(ctx context.Context, hooks []*Hook, a admission.At
 	if len(all) > 0 && ctx.Err() != nil {
 		return errTimeout()
 	}
+	began := time.Now()
 	askAll(ctx, r, all)
+	r.Waited(time.Since(began))
 	var refused error
 	any, _ := r.Annotates()
 	for i, one := range all {

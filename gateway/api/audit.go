@@ -104,6 +104,7 @@ func (c *Call) convertedBy(by conversion.By) {
 
 // audits has a write tell what is noteworthy of it, if that is kept.
 func (c *Call) audits(o *resource.WriteOptions) {
+	o.Waiting = c
 	if c.Record != nil {
 		o.Annotate, o.AnnotatesBodies = c.Annotate, c.Record.Level >= KeepRequest
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"testing"
+	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -9,11 +10,12 @@ import (
 // uncounted is an observer that costs nothing.
 type uncounted struct{}
 
-func (uncounted) Begin(*Info, bool) func(int) { return func(int) {} }
+func (uncounted) Begin(*Info, bool) func(Outcome) { return func(Outcome) {} }
 
 func (uncounted) Deprecated(*Info, string)         {}
 func (uncounted) Versioned(*Info, resource.Caller) {}
 func (uncounted) Watching(*Info) func(int)         { return func(int) {} }
+func (uncounted) Listed(*Info, time.Duration)      {}
 
 // BenchmarkServe is one get within the process.
 func BenchmarkServe(b *testing.B) {

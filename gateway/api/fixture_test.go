@@ -204,13 +204,13 @@ func (hello) Serve(_ context.Context, r *Request, _ *catalog.Snapshot) *reply.Re
 
 // observed remembers what was counted.
 type observed struct {
-	mu    sync.Mutex
-	begun []Info
-	dry   []bool
-	ended []int
-	sent  int // events of watches
-	// deprecated are the versions that were, with the release without them.
-	deprecated []string
+	lists      atomic.Int64 // watches that have told what there was
+	mu         sync.Mutex
+	begun      []Info
+	dry        []bool
+	ended      []int
+	sent       int      // events of watches
+	deprecated []string // the versions that were, with the release without them
 }
 
 func (o *observed) Deprecated(i *Info, removedRelease string) {
@@ -220,7 +220,7 @@ func (o *observed) Deprecated(i *Info, removedRelease string) {
 }
 
 func (o *observed) Versioned(*Info, resource.Caller) {}
-
+func (o *observed) Listed(*Info, time.Duration)      { o.lists.Add(1) }
 func (o *observed) Watching(*Info) func(int) {
 	return func(n int) {
 		o.mu.Lock()
@@ -229,14 +229,14 @@ func (o *observed) Watching(*Info) func(int) {
 	}
 }
 
-func (o *observed) Begin(i *Info, dryRun bool) func(int) {
+func (o *observed) Begin(i *Info, dryRun bool) func(Outcome) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.begun, o.dry = append(o.begun, *i), append(o.dry, dryRun)
-	return func(code int) {
+	return func(of Outcome) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.ended = append(o.ended, code)
+		o.ended = append(o.ended, of.Code)
 	}
 }
 

@@ -23,7 +23,7 @@ type Observer interface {
 	// Begin is called when a request was classified; the function it returns
 	// when it was answered (for a watch: when it ended). What i names is
 	// served, or i names nothing: no client can invent labels.
-	Begin(i *Info, dryRun bool) (end func(code int))
+	Begin(i *Info, dryRun bool) (end func(Outcome))
 	// Deprecated is called when a deprecated version was asked for, by somebody
 	// who may. removedRelease is the release of Kubernetes that no longer serves
 	// it, empty when that is not decided.
@@ -34,6 +34,19 @@ type Observer interface {
 	// Watching is called when a watch begins; the function it returns, from one
 	// goroutine, when events were sent.
 	Watching(i *Info) (sent func(events int))
+	// Listed is called when a watch has sent what there was, and said so.
+	Listed(i *Info, took time.Duration)
+}
+
+// Outcome is what became of a request.
+type Outcome struct {
+	// Code is the HTTP status.
+	Code int
+	// Outside is how long it waited for a seat and for webhooks.
+	Outside time.Duration
+	// Received and Sent are the bytes of its body, and of the reply's as far as they are
+	// known when it begins.
+	Received, Sent int
 }
 
 // Config is what a [Handler] needs. All fields are required but Reviews and

@@ -8,7 +8,7 @@ type fallen struct {
 	down *bool
 }
 
-func (f fallen) Begin(i *Info, dryRun bool) func(int) {
+func (f fallen) Begin(i *Info, dryRun bool) func(Outcome) {
 	if *f.down {
 		panic("no metrics")
 	}

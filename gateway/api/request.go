@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api/body"
@@ -123,12 +124,20 @@ type Call struct {
 
 	remote Remote
 	route
+	// outside is how long others had it wait, in nanoseconds.
+	outside atomic.Int64
 	// warned are warnings that come with whatever the reply is.
 	warned []string
 	// weight is what Lists found out, once it was asked.
 	weight  int64
 	weighed bool
 }
+
+// Waited notes that the request waited for what is not the gateway's own work.
+func (c *Call) Waited(d time.Duration) { c.outside.Add(int64(d)) }
+
+// Outside is how long it waited so.
+func (c *Call) Outside() time.Duration { return time.Duration(c.outside.Load()) }
 
 // Classify finds out what the request is about, by its path and in what is served.
 func (c *Call) Classify(by *Routes) {

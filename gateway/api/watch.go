@@ -26,6 +26,7 @@ const bookmarkInterval = time.Minute
 // begins; a start that is too old, or not reached yet, is an ERROR event in it, as
 // kube-apiserver does it.
 func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply.Response, error) {
+	asked := time.Now()
 	f, v, err := c.asked(t)
 	if err != nil {
 		return nil, err
@@ -56,10 +57,16 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 	if err == nil {
 		said.missing(t, w.Missing)
 	}
+	begun := func(sent bool) {
+		c.Seat.Leave()
+		if sent && w.InitialEnd {
+			h.Observer.Listed(&c.Info, time.Since(asked))
+		}
+	}
 	send := func(ctx context.Context, out reply.FrameWriter) {
 		ctx, cancel := context.WithTimeout(ctx, lasts)
 		defer cancel()
-		form.NewStream(f, t, v, bookmarks, h.Observer.Watching(&c.Info), c.Seat.Leave).Send(ctx, w, err, out)
+		form.NewStream(f, t, v, bookmarks, h.Observer.Watching(&c.Info), begun).Send(ctx, w, err, out)
 	}
 	if headers := socketOf(c); headers != nil {
 		r, refused := f.Socket(headers, form.SocketProtocol(headers, SocketBearer), send)

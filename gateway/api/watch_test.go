@@ -246,14 +246,16 @@ func TestBookmarks_HaveOnlyARevision_WATCH06(t *testing.T) {
 // when it is empty.
 func TestBookmarks_OfMetadataAreMetadata_WATCH06(t *testing.T) {
 	w := newWorld(t)
-	const path = "/api/v1/namespaces/default/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-	e := w.watch(t, path, nil, "Accept: application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadata").want("BOOKMARK", "")
+	const path = "/api/v1/namespaces/default/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1"
+	f := w.watch(t, path, nil, "Accept: application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadata")
+	e := f.want("BOOKMARK", "")
 	var object struct{ Object map[string]any }
 	if err := json.Unmarshal([]byte(e.raw), &object); err != nil {
 		t.Fatal(err)
 	}
-	if o := object.Object; o["kind"] != "PartialObjectMetadata" || o["apiVersion"] != "meta.k8s.io/v1" || len(o) != 3 {
-		t.Errorf("%s", e.raw)
+	f.next() // which is its end
+	if o := object.Object; o["kind"] != "PartialObjectMetadata" || o["apiVersion"] != "meta.k8s.io/v1" || len(o) != 3 || w.observed.lists.Load() != 1 {
+		t.Errorf("%d watches told what there was, %s", w.observed.lists.Load(), e.raw)
 	}
 }
 

@@ -24,11 +24,19 @@ type Snapshot struct {
 // Resource returns the resource served under that group and plural, or nil.
 func (s *Snapshot) Resource(gr schema.GroupResource) *Resource { return s.resources[gr] }
 
-// Stored tells of each resource whose objects are stored how many there are.
-func (s *Snapshot) Stored(visit func(gr schema.GroupResource, n int)) {
+// Stored is what is kept of a resource.
+type Stored struct {
+	Objects int
+	// Bytes is about what they take, and Events how many changes were heard of since the
+	// process began.
+	Bytes, Events int64
+}
+
+// Stored tells of each resource whose objects are stored.
+func (s *Snapshot) Stored(visit func(gr schema.GroupResource, of Stored)) {
 	for gr, r := range s.resources {
 		if gr == r.GroupResource() && r.Def.KeyPrefix != "" {
-			visit(gr, r.bucket.Snapshot().Len())
+			visit(gr, Stored{r.bucket.Snapshot().Len(), r.bucket.Bytes(), r.bucket.Received()})
 		}
 	}
 }

@@ -59,8 +59,9 @@ type runner struct {
 func newRunner(ctx context.Context, log zerolog.Logger, source Source, c Controller) *runner {
 	return &runner{
 		ctx: ctx, log: log, source: source, c: c,
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[Key](retryBase, retryMax)),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[Key](retryBase, retryMax),
+			workqueue.TypedRateLimitingQueueConfig[Key]{Name: c.Name()}),
 		follows: map[Key]map[Scope]context.CancelFunc{},
 	}
 }

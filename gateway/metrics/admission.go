@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -15,8 +16,9 @@ type admissionMetrics struct {
 	checkTime [2]*prometheus.HistogramVec
 }
 
-func (m *Metrics) newAdmissionMetrics() {
+func newAdmissionMetrics(m *Metrics) {
 	a := &m.admission
+	m.AdmissionTimes = newAdmissionTimes(m)
 	labels := []string{"name", "type", "operation"}
 	a.webhookTime = m.histograms("apiserver_admission_webhook_admission_duration_seconds",
 		"Time of calls of webhooks, servers and modules.", []float64{0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10, 25}, append(labels, "rejected")...)
@@ -78,4 +80,46 @@ func (m *Metrics) PolicyCheck(mutating bool, policy, binding, failure, action st
 	}
 	m.admission.checks[i].WithLabelValues(policy, binding, failure, action).Inc()
 	m.admission.checkTime[i].WithLabelValues(policy, binding, failure, action).Observe(seconds)
+}
+
+// AdmissionTimes are how long admission plugins take, by kube-apiserver's names.
+type AdmissionTimes struct {
+	plugins, phases *prometheus.HistogramVec
+	timers          sync.Map // of timerKey
+}
+
+func newAdmissionTimes(m *Metrics) *AdmissionTimes {
+	decided := []string{"operation", "rejected", "type"}
+	buckets := []float64{0.005, 0.025, 0.1, 0.5, 1.0, 2.5}
+	plugins := m.histograms("apiserver_admission_controller_admission_duration_seconds",
+		"Time of admission plugins, by name.", buckets, append([]string{"name"}, decided...)...)
+	phases := m.histograms("apiserver_admission_step_admission_duration_seconds",
+		"Time of all admission plugins of a phase.", buckets, decided...)
+	return &AdmissionTimes{plugins: plugins, phases: phases}
+}
+
+// timerKey is what one admission plugin did, or all of a phase, whose name is "".
+type timerKey struct {
+	name, operation    string
+	mutating, rejected bool
+}
+
+// Took tells how long an admission plugin took, or, without a name, all of a phase.
+// operation is kube-apiserver's word.
+func (t *AdmissionTimes) Took(name string, mutating bool, operation string, rejected bool, seconds float64) {
+	key := timerKey{name, operation, mutating, rejected}
+	timer, ok := t.timers.Load(key)
+	if !ok {
+		kind := "validate"
+		if mutating {
+			kind = "admit"
+		}
+		labels := []string{operation, strconv.FormatBool(rejected), kind}
+		made := t.phases.WithLabelValues
+		if name != "" {
+			made, labels = t.plugins.WithLabelValues, append([]string{name}, labels...)
+		}
+		timer, _ = t.timers.LoadOrStore(key, made(labels...))
+	}
+	timer.(prometheus.Observer).Observe(seconds)
 }

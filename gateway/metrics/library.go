@@ -8,6 +8,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	kubernetes "k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
+	_ "k8s.io/component-base/metrics/prometheus/workqueue" // has queues of client-go counted
 )
 
 // Recorder is a part of a library that counts, and leaves to others where that is read.

@@ -13,7 +13,7 @@ import (
 // Classes are kube-apiserver's of the same metrics.
 func TestClassesOfMetrics_VER19(t *testing.T) {
 	m := New()
-	m.Request("get", "", "v1", "pods", "", "resource").Done(200, 0)
+	m.Request("get", "", "v1", "pods", "", "resource").Done(Outcome{Code: 200, Took: 0})
 	m.Feature("X", "BETA", true)
 	m.PolicyCheck(false, "", "", "", "", 0)
 	m.WatchEvents("", "v1", "pods").Add(1)
@@ -46,7 +46,7 @@ func TestDeprecatedMetrics(t *testing.T) {
 		life := m.lives.table[name]
 		life.Removed = lifecycle.Release{Major: 1, Minor: since + 4}
 		m.lives.table = map[string]lifecycle.Life{name: life}
-		if err := m.StoredObjects(func() []Objects { return []Objects{{"apps", "deployments", 3}} }); err != nil {
+		if err := m.StoredObjects(func() []Objects { return []Objects{{Group: "apps", Resource: "deployments", Stored: 3}} }); err != nil {
 			t.Fatal(err)
 		}
 		m.lives.table["apiserver_before_it"] = lifecycle.Life{Introduced: lifecycle.Release{Major: 1, Minor: 1}} // of which there is nothing to say

@@ -30,21 +30,22 @@ type Metrics struct {
 	lives    lives
 	families []string // of libraries
 
-	requests    *prometheus.CounterVec
-	durations   *prometheus.HistogramVec
-	longRunning *prometheus.GaugeVec
-	etcd        *prometheus.HistogramVec
-	watchEvents *prometheus.CounterVec
-	pluginCalls *prometheus.CounterVec
-	pluginTime  *prometheus.HistogramVec
-
-	pluginFuel, pluginDiscards, pluginLookups *prometheus.CounterVec
-	pluginLastFuel, pluginMemory              *prometheus.GaugeVec
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	// ownDurations leave out what others took.
+	ownDurations, responseSizes, bodySizes *prometheus.HistogramVec
+	terminations                           *prometheus.CounterVec
+	longRunning                            *prometheus.GaugeVec
+	etcd                                   *prometheus.HistogramVec
+	etcdRequests                           *prometheus.CounterVec
+	watchEvents                            *prometheus.CounterVec
+	watchLists                             *prometheus.HistogramVec
 
 	migrationDone, migrationTotal *prometheus.GaugeVec
 	migrationFailures             *prometheus.CounterVec
 
 	admission admissionMetrics
+	builds    buildMetrics
 
 	declarativeMismatches, declarativePanics Counter
 
@@ -57,6 +58,14 @@ type Metrics struct {
 	Aggregator *Aggregator
 	// Tokens are about those of service accounts.
 	Tokens *Tokens
+	// ConversionWebhooks are those of definitions.
+	ConversionWebhooks *ConversionWebhooks
+	// AdmissionTimes are how long admission takes.
+	AdmissionTimes *AdmissionTimes
+	// Plugins are modules.
+	Plugins *Plugins
+	// Access is about who asks.
+	Access *Access
 	// SLIs are in no other metrics.
 	SLIs *SLIs
 
@@ -79,19 +88,18 @@ type Metrics struct {
 // requestBuckets are kube-apiserver's, so that its dashboards and alerts fit.
 var requestBuckets = []float64{0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60}
 
-// pluginBuckets go from 10 microseconds to 10 seconds.
-var pluginBuckets = []float64{1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
-
 // New returns a set of metrics, with those of the Go runtime and the process.
 func New() *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), handles: map[requestKey]*RequestHandle{}, Clients: newClients(), lives: lives{table: lifecycle.Metrics, now: lifecycle.Current}}
 	m.SLIs = newSLIs(&m.lives)
 	m.newRequestMetrics()
-	m.newPluginMetrics()
+	m.Plugins = newPlugins(m)
 	m.newMigrationMetrics()
-	m.newAdmissionMetrics()
+	newAdmissionMetrics(m)
+	m.builds, m.ConversionWebhooks = newBuild(m), newConversionWebhooks(m)
+	m.IncludeLibrary("workqueue_", "apiserver_cel_", "apiserver_webhooks_x509_")
 	m.registry.MustRegister(
-		collectors.NewGoCollector(),
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.MetricsAll)),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -105,6 +113,7 @@ func (m *Metrics) newRequestMetrics() {
 	m.durations = m.histograms("apiserver_request_duration_seconds",
 		"Time from the arrival of a request to the end of its reply, watches left out.",
 		requestBuckets, labels...)
+	newSizes(m, append(labels[:1:1], labels[2:]...))
 	m.longRunning = m.gauges("apiserver_longrunning_requests",
 		"Watches that are open.",
 		"verb", "group", "version", "resource", "subresource", "scope", "component")
@@ -115,8 +124,13 @@ func (m *Metrics) newRequestMetrics() {
 	m.etcd = m.histograms("etcd_request_duration_seconds",
 		"Time of requests to etcd, by operation and resource.",
 		requestBuckets, "operation", "group", "resource")
+	m.etcdRequests = m.counters("etcd_requests_total",
+		"Requests to etcd, by operation and resource.", "operation", "group", "resource")
 	m.watchEvents = m.counters("apiserver_watch_events_total",
 		"Events sent to watchers.", "group", "version", "resource")
+	m.watchLists = m.histograms("apiserver_watch_list_duration_seconds",
+		"Time from the arrival of a watch to the end of what it begins with, where it was to say that.",
+		[]float64{0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60}, "group", "version", "resource", "scope")
 	m.deprecated = m.gauges("apiserver_requested_deprecated_apis",
 		"Deprecated versions that were asked for, with the release that no longer has them.",
 		"group", "version", "resource", "subresource", "removed_release")
@@ -124,27 +138,10 @@ func (m *Metrics) newRequestMetrics() {
 		"Stage of a feature, and whether it is on.", "name", "stage")
 	m.newDeclarativeMetrics()
 	m.newAuditMetrics()
-	m.Guards, m.Aggregator, m.Tokens = newGuards(m), newAggregator(m), newTokens(m)
+	m.Guards, m.Aggregator, m.Tokens, m.Access = newGuards(m), newAggregator(m), newTokens(m), newAccess(m)
 	objects := m.counters("wasmgate_conversion_objects_total", "Objects converted by a converter.")
 	hits := m.counters("wasmgate_conversion_cache_hits_total", "Conversions answered from memory.")
 	m.ConversionObjects, m.ConversionCacheHits = objects.WithLabelValues(), hits.WithLabelValues()
-}
-
-func (m *Metrics) newPluginMetrics() {
-	m.pluginCalls = m.counters("wasmgate_plugin_calls_total",
-		"Calls of a module's hook, by result.", "module", "hook", "result")
-	m.pluginTime = m.histograms("wasmgate_plugin_call_seconds",
-		"Time of calls of a module's hook.", pluginBuckets, "module", "hook")
-	m.pluginFuel = m.counters("wasmgate_plugin_fuel_total",
-		"Fuel that calls of a module's hook spent, in the units of spec.limits.fuel.", "module", "hook")
-	m.pluginLastFuel = m.gauges("wasmgate_plugin_call_fuel",
-		"Fuel that the last call of a module's hook spent.", "module", "hook")
-	m.pluginMemory = m.gauges("wasmgate_plugin_memory_bytes",
-		"Linear memory of the instance of a module that was called last.", "module")
-	m.pluginDiscards = m.counters("wasmgate_plugin_discards_total",
-		"Instances of a module that were thrown away after a call, by what went wrong.", "module", "hook", "reason")
-	m.pluginLookups = m.counters("wasmgate_plugin_lookups_total",
-		"Objects that a module looked up: found, none, or refused.", "module", "outcome")
 }
 
 func (m *Metrics) newMigrationMetrics() {
@@ -181,51 +178,15 @@ func (m *Metrics) Feature(name, stage string, on bool) {
 	m.features.WithLabelValues(name, stage).Set(value)
 }
 
-// Etcd is the histogram for one kind of request to etcd. Keep what it returns.
-func (m *Metrics) Etcd(operation, group, resource string) Histogram {
-	return m.etcd.WithLabelValues(operation, group, resource)
-}
-
 // WatchEvents counts events sent to watchers of one resource. Keep what it
 // returns.
 func (m *Metrics) WatchEvents(group, version, resource string) Counter {
 	return m.watchEvents.WithLabelValues(group, version, resource)
 }
 
-// PluginCall counts one call of a module's hook. result is "success" or
-// "error".
-func (m *Metrics) PluginCall(module, hook, result string, seconds float64) {
-	m.pluginCalls.WithLabelValues(module, hook, result).Inc()
-	m.pluginTime.WithLabelValues(module, hook).Observe(seconds)
-}
-
-// PluginUsage adds what one call of a module's hook took: fuel, in units, and
-// the linear memory of its instance, in bytes.
-func (m *Metrics) PluginUsage(module, hook string, fuel, memoryBytes int64) {
-	m.pluginFuel.WithLabelValues(module, hook).Add(float64(fuel))
-	m.pluginLastFuel.WithLabelValues(module, hook).Set(float64(fuel))
-	m.pluginMemory.WithLabelValues(module).Set(float64(memoryBytes))
-}
-
-// PluginDiscard counts an instance that was thrown away after a call. reason is
-// one of few.
-func (m *Metrics) PluginDiscard(module, hook, reason string) {
-	m.pluginDiscards.WithLabelValues(module, hook, reason).Inc()
-}
-
-// PluginLookup counts an object that a module looked up. outcome is one of few.
-func (m *Metrics) PluginLookup(module, outcome string) {
-	m.pluginLookups.WithLabelValues(module, outcome).Inc()
-}
-
-// ForgetPlugin drops the metrics of a module that was deleted.
-func (m *Metrics) ForgetPlugin(module string) {
-	labels := prometheus.Labels{"module": module}
-	for _, v := range []interface {
-		DeletePartialMatch(prometheus.Labels) int
-	}{m.pluginCalls, m.pluginTime, m.pluginFuel, m.pluginLastFuel, m.pluginMemory, m.pluginDiscards, m.pluginLookups} {
-		v.DeletePartialMatch(labels)
-	}
+// WatchList is told how long a watch took to send what there was.
+func (m *Metrics) WatchList(group, version, resource, scope string, seconds float64) {
+	m.watchLists.WithLabelValues(group, version, resource, scope).Observe(seconds)
 }
 
 // MigrationProgress records how far the migration of a resource is.

@@ -37,11 +37,11 @@ func wantLines(t *testing.T, out string, lines ...string) {
 func TestRequests_HaveKubeAPIServersNamesAndLabels(t *testing.T) {
 	m := New()
 	get := m.Request("get", "example.com", "v1", "crontabs", "", "resource")
-	get.Done(200, 3*time.Millisecond)
-	get.Done(200, 30*time.Millisecond)
-	get.Done(404, time.Millisecond)
-	get.Done(418, time.Millisecond)
-	m.Request("create", "", "v1", "configmaps", "", "resource").DryRun().Done(201, time.Millisecond)
+	get.Done(Outcome{Code: 200, Took: 3 * time.Millisecond})
+	get.Done(Outcome{Code: 200, Took: 30 * time.Millisecond})
+	get.Done(Outcome{Code: 404, Took: time.Millisecond})
+	get.Done(Outcome{Code: 418, Took: time.Millisecond})
+	m.Request("create", "", "v1", "configmaps", "", "resource").DryRun().Done(Outcome{Code: 201, Took: time.Millisecond})
 	watch := m.Request("watch", "", "v1", "secrets", "", "namespace")
 	watch.WatchStarted()
 	watch.WatchStarted()
@@ -72,14 +72,14 @@ func TestOwnMetrics(t *testing.T) {
 	m := New()
 	m.ConversionObjects.Add(3)
 	m.ConversionCacheHits.Add(5)
-	m.PluginCall("crontab", "wasmgate_convert", "ok", 0.0002)
-	m.PluginCall("gone", "wasmgate_convert", "Trap", 0.0002)
-	m.PluginUsage("crontab", "wasmgate_convert", 70, 1<<16)
-	m.PluginUsage("crontab", "wasmgate_convert", 50, 1<<17)
-	m.PluginUsage("gone", "wasmgate_convert", 50, 1<<17)
-	m.PluginDiscard("crontab", "wasmgate_convert", "Trap")
-	m.PluginDiscard("gone", "wasmgate_convert", "Trap")
-	m.ForgetPlugin("gone")
+	m.Plugins.Call("crontab", "wasmgate_convert", "ok", 0.0002)
+	m.Plugins.Call("gone", "wasmgate_convert", "Trap", 0.0002)
+	m.Plugins.Usage("crontab", "wasmgate_convert", 70, 1<<16)
+	m.Plugins.Usage("crontab", "wasmgate_convert", 50, 1<<17)
+	m.Plugins.Usage("gone", "wasmgate_convert", 50, 1<<17)
+	m.Plugins.Discard("crontab", "wasmgate_convert", "Trap")
+	m.Plugins.Discard("gone", "wasmgate_convert", "Trap")
+	m.Plugins.Forget("gone")
 	m.MigrationProgress("example.com", "crontabs", 40, 100)
 	m.MigrationFailures("example.com", "crontabs").Add(2)
 	if err := m.GaugeFunc("wasmgate_cache_objects", "Objects in the watch cache.", func() float64 { return 11 }); err != nil {
@@ -127,7 +127,7 @@ func TestRequest_BoundsItsLabels(t *testing.T) {
 		t.Errorf("%+v %+v", a.key, b.key)
 	}
 	n := New()
-	n.Request("brew", "", "", "", "", "").Done(405, 0)
+	n.Request("brew", "", "", "", "", "").Done(Outcome{Code: 405, Took: 0})
 	brew, malt := n.Request("brew", "", "", "", "", ""), n.Request("malt", "", "", "", "", "")
 	if brew != malt {
 		t.Error("each invented method has a handle")
@@ -153,7 +153,7 @@ func TestRequest_Concurrent(t *testing.T) {
 	for g := range 8 {
 		wg.Go(func() {
 			for i := range 200 {
-				m.Request("list", "g", "v1", fmt.Sprint("r", (g+i)%20), "", "cluster").Done(200, time.Millisecond)
+				m.Request("list", "g", "v1", fmt.Sprint("r", (g+i)%20), "", "cluster").Done(Outcome{Code: 200, Took: time.Millisecond})
 			}
 		})
 	}
@@ -179,7 +179,7 @@ func BenchmarkRequest(b *testing.B) {
 	m := New()
 	b.ReportAllocs()
 	for b.Loop() {
-		m.Request("get", "example.com", "v1", "crontabs", "", "resource").Done(200, 300*time.Microsecond)
+		m.Request("get", "example.com", "v1", "crontabs", "", "resource").Done(Outcome{Code: 200, Took: 300 * time.Microsecond})
 	}
 }
 

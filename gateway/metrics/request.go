@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -28,9 +29,10 @@ type RequestHandle struct {
 	m   *Metrics
 	key requestKey
 
-	// duration is nil for watches, open for everything else.
-	duration prometheus.Observer
-	open     prometheus.Gauge
+	// duration and own are nil for watches, open for everything else; sizes for what
+	// does not read, bodies for what sends none.
+	duration, own, sizes, bodies prometheus.Observer
+	open                         prometheus.Gauge
 	// codes are the counters of common statuses, by slot, made on first use;
 	// a status that never occurs stays out of the output.
 	codes [slots]atomic.Pointer[prometheus.Counter]
@@ -79,13 +81,26 @@ func (m *Metrics) handle(key requestKey) *RequestHandle {
 	key = key.clone()
 	h = &RequestHandle{m: m, key: key}
 	labels := h.labels()
-	if key.verb == "watch" {
-		h.open = m.longRunning.WithLabelValues(append(labels[:1:1], labels[2:]...)...)
+	if kind := append(labels[:1:1], labels[2:]...); key.verb == "watch" {
+		h.open = m.longRunning.WithLabelValues(kind...)
 	} else {
-		h.duration = m.durations.WithLabelValues(labels...)
+		h.duration, h.own = m.durations.WithLabelValues(labels...), m.ownDurations.WithLabelValues(kind...)
+		h.measureBytes(kind)
 	}
 	m.handles[key] = h
 	return h
+}
+
+// measureBytes has the replies to what reads measured, and the bodies of what sends any.
+func (h *RequestHandle) measureBytes(labels []string) {
+	switch h.key.verb {
+	case "get", "list":
+		h.sizes = h.m.responseSizes.WithLabelValues(labels...)
+	case "create", "update", "patch", "apply", "delete", "deletecollection":
+		if h.key.resource != "" {
+			h.bodies = h.m.bodySizes.WithLabelValues(h.key.group, h.key.resource, h.key.verb)
+		}
+	}
 }
 
 func (k requestKey) clone() requestKey {
@@ -104,12 +119,35 @@ func (h *RequestHandle) labels() []string {
 	return []string{verbs[k.verb], dryRun, k.group, k.version, k.resource, k.subresource, k.scope, component}
 }
 
-// Done counts a request that was answered with an HTTP status after d. How
-// long a watch lasted is up to the client and measured nowhere.
-func (h *RequestHandle) Done(code int, d time.Duration) {
-	h.counter(code).Inc()
-	if h.duration != nil {
-		h.duration.Observe(d.Seconds())
+// Outcome is what became of a request.
+type Outcome struct {
+	// Code is the HTTP status.
+	Code int
+	// Took is the time from its head to the end of its reply, and Outside the part in
+	// which it waited for a seat or for webhooks.
+	Took, Outside time.Duration
+	// Received and Sent are the bytes of its body and of the reply's, as far as known.
+	Received, Sent int
+}
+
+// Done counts a request that was answered. How long a watch lasted is up to the client
+// and measured nowhere.
+func (h *RequestHandle) Done(o Outcome) {
+	h.counter(o.Code).Inc()
+	if h.duration == nil {
+		return
+	}
+	h.duration.Observe(o.Took.Seconds())
+	h.own.Observe((o.Took - o.Outside).Seconds())
+	if h.sizes != nil {
+		h.sizes.Observe(float64(o.Sent))
+	}
+	if h.bodies != nil && o.Received > 0 {
+		h.bodies.Observe(float64(o.Received))
+	}
+	if o.Code == http.StatusGatewayTimeout {
+		labels := h.labels()
+		h.m.terminations.WithLabelValues(append(append(labels[:1:1], labels[2:]...), strconv.Itoa(o.Code))...).Inc()
 	}
 }
 
@@ -173,4 +211,22 @@ func slot(code int) int {
 		return 9
 	}
 	return -1
+}
+
+// sliBuckets are kube-apiserver's, too.
+var sliBuckets = []float64{0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60}
+
+// newSizes makes what is measured of requests beside their time.
+func newSizes(m *Metrics, labels []string) {
+	m.ownDurations = m.histograms("apiserver_request_sli_duration_seconds",
+		"Time from the arrival of a request to the end of its reply without that for webhooks and for a seat, watches left out.",
+		sliBuckets, labels...)
+	m.responseSizes = m.histograms("apiserver_response_sizes",
+		"Bytes of the bodies of replies to what reads, watches left out.",
+		prometheus.ExponentialBuckets(1000, 10, 7), labels...)
+	m.bodySizes = m.histograms("apiserver_request_body_size_bytes",
+		"Bytes of the bodies of requests.",
+		prometheus.LinearBuckets(50000, 100000, 31), "group", "resource", "verb")
+	m.terminations = m.counters("apiserver_request_terminations_total",
+		"Requests that were broken off, as their time was over.", append(labels, "code")...)
 }

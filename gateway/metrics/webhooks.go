@@ -47,6 +47,35 @@ func (w *Webhooks) Forget(name string) {
 	w.seconds.DeletePartialMatch(labels)
 }
 
+// ConversionWebhooks are about webhooks that convert, by kube-apiserver's names.
+type ConversionWebhooks struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newConversionWebhooks(m *Metrics) *ConversionWebhooks {
+	labels := []string{"result", "failure_type"}
+	return &ConversionWebhooks{
+		requests: m.counters("apiserver_conversion_webhook_request_total", "Calls of webhooks that convert, by what became of them.", labels...),
+		seconds: m.histograms("apiserver_conversion_webhook_duration_seconds", "Time of calls of webhooks that convert.",
+			[]float64{0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60}, labels...),
+	}
+}
+
+// Called counts a call of a webhook that converts: it went well, or failed, or
+// answered what is no conversion.
+func (c *ConversionWebhooks) Called(failed, answered bool, seconds float64) {
+	result, failure := "success", ""
+	switch {
+	case failed && answered:
+		result, failure = "failure", "conversion_webhook_malformed_response_failure"
+	case failed:
+		result, failure = "failure", "conversion_webhook_call_failure"
+	}
+	c.requests.WithLabelValues(result, failure).Inc()
+	c.seconds.WithLabelValues(result, failure).Observe(seconds)
+}
+
 func result(err error) string {
 	if err != nil {
 		return "error"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,6 +59,8 @@ type WriteOptions struct {
 	Problems []string
 	// Warn receives the warnings for the client; nil drops them.
 	Warn func(text string)
+	// Waiting is told how long webhooks took; nil is not.
+	Waiting interface{ Waited(time.Duration) }
 	// Annotate receives what is noteworthy for who audits the write; nil drops it.
 	Annotate func(key, value string)
 	// AnnotatesBodies: what tells of the contents of objects is wanted, too.

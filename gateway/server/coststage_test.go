@@ -33,6 +33,8 @@ type inMemory struct{ *storagetest.Memory }
 
 func (inMemory) Healthy(context.Context) error { return nil }
 
+func (inMemory) Size(context.Context) (int64, error) { return 1 << 20, nil }
+
 func (inMemory) Lead(ctx context.Context, _ string, run func(context.Context)) error {
 	run(ctx)
 	return ctx.Err()

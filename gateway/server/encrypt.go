@@ -26,6 +26,9 @@ type encryptedStore struct {
 // Healthy implements store.
 func (s encryptedStore) Healthy(ctx context.Context) error { return s.below.Healthy(ctx) }
 
+// Size implements store.
+func (s encryptedStore) Size(ctx context.Context) (int64, error) { return s.below.Size(ctx) }
+
 // Lead implements store.
 func (s encryptedStore) Lead(ctx context.Context, name string, run func(context.Context)) error {
 	return s.below.Lead(ctx, name, run)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -27,6 +28,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
+	"github.com/wasmgate/wasmgate/gateway/server/accounting"
 )
 
 // newEngine makes the engine with all built-in definitions, as the kinds extend them.
@@ -94,22 +96,34 @@ func (g *gateway) admission(e *engine.Engine) (admission.Chain, error) {
 		}
 		all = append(all, plugins...)
 	}
-	return admission.NewChain(g.options.Admits, all...)
+	chain, err := admission.NewChain(g.options.Admits, all...)
+	chain.Observe(accounting.Admission{M: g.metrics})
+	return chain, err
 }
 
 // showMemory adds metrics of what is kept in memory beside the objects.
 func (g *gateway) showMemory(served *catalog.Catalog) error {
 	stored := func() (out []metrics.Objects) {
-		served.Snapshot().Stored(func(gr schema.GroupResource, n int) {
-			out = append(out, metrics.Objects{Group: gr.Group, Resource: gr.Resource, Stored: n})
+		served.Snapshot().Stored(func(gr schema.GroupResource, of catalog.Stored) {
+			out = append(out, metrics.Objects{Group: gr.Group, Resource: gr.Resource, Stored: of.Objects, Bytes: of.Bytes, Events: of.Events})
 		})
 		return out
 	}
 	return errors.Join(
 		g.metrics.StoredObjects(stored),
+		metrics.ShowStorageSize(g.metrics, sizeOf(g.store)),
 		g.metrics.GaugeFunc("wasmgate_view_cache_bytes", "Memory of what is remembered for readers beside the objects as they are stored, about.", func() float64 { return float64(served.ViewBytes()) }),
 		g.metrics.GaugeFunc("wasmgate_watch_history_bytes", "Memory of past states that are kept for watches, about.", func() float64 { return float64(served.Cache().HistoryBytes()) }),
 	)
+}
+
+// sizeOf tells the size of a database, for who reads metrics and does not wait for long.
+func sizeOf(s store) func() (int64, error) {
+	return func() (int64, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		return s.Size(ctx)
+	}
 }
 
 // showGates tells which features are on, and warns of settings that do nothing and of

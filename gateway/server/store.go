@@ -26,6 +26,8 @@ type store interface {
 	storage.Store
 	// Healthy fails when the store does not answer before ctx ends.
 	Healthy(ctx context.Context) error
+	// Size is how many bytes the database has on the disk of the member that answers.
+	Size(ctx context.Context) (int64, error)
 	// Lead runs run in one gateway at a time of those that share the name.
 	Lead(ctx context.Context, name string, run func(context.Context)) error
 	// RunCompactor drops history older than an interval until ctx ends.

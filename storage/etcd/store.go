@@ -191,3 +191,20 @@ func (s *Store) Healthy(ctx context.Context) error {
 	_, err := s.client.Get(ctx, healthKey, clientv3.WithCountOnly())
 	return failed(ctx, err, "", 0)
 }
+
+// Size is how many bytes the database has on the disk of the member that answers first.
+func (s *Store) Size(ctx context.Context) (int64, error) {
+	endpoints := s.client.Endpoints()
+	if len(endpoints) == 0 {
+		endpoints = []string{""} // the one in this process
+	}
+	var last error
+	for _, endpoint := range endpoints {
+		status, err := statusOf(ctx, s.client, endpoint)
+		if err == nil {
+			return status.DbSize, nil
+		}
+		last = err
+	}
+	return 0, failed(ctx, fmt.Errorf("no member tells its size: %w", last), "", 0)
+}

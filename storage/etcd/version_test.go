@@ -62,6 +62,19 @@ func serveMember(t *testing.T, e *Embedded, version string, as func(*member) pb.
 	return "http://" + ln.Addr().String()
 }
 
+// The size is that of the database.
+func TestSize(t *testing.T) {
+	e := startAlone(t)
+	if size, err := e.Store().Size(t.Context()); err != nil || size <= 0 {
+		t.Error(size, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if size, err := e.Store().Size(ctx); err == nil {
+		t.Errorf("%d for who does not wait", size)
+	}
+}
+
 func TestOldMembersAreRefused(t *testing.T) {
 	e := startAlone(t)
 	whole := func(m *member) pb.KVServer { return m }

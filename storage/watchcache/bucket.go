@@ -25,8 +25,11 @@ type Bucket[T any] struct {
 	latest  int64    // the revision of the last appended event
 	dirty   bool     // the bucket has events since it last woke its watchers
 	bytes   int64
-	live    int64 // what the items of pending cost at least
-	total   int   // events in the ring
+	total   int // events in the ring
+
+	// live is what the items of pending cost at least, and received how many events there
+	// were. The writer changes them, and others read them.
+	live, received atomic.Int64
 }
 
 type memo[T any] struct {
@@ -45,11 +48,13 @@ func newBucket[T any](c *Cache[T], name string, rev int64) *Bucket[T] {
 // the old end makes every cursor's position one that the ring does not hold.
 func (b *Bucket[T]) install(first int64, s *state[T]) {
 	b.cache.held.Add(-b.bytes)
-	b.pending, b.bytes, b.live, b.total = s.root, 0, 0, 0
+	b.pending, b.bytes, b.total = s.root, 0, 0
+	live := int64(0)
 	s.root.ascend("", "", func(it *Item[T]) bool {
-		b.live += int64(b.cache.o.LeastOf(it.Value))
+		live += int64(b.cache.o.LeastOf(it.Value))
 		return true
 	})
+	b.live.Store(live)
 	for i := range b.memo {
 		b.memo[i].Store(nil)
 	}
@@ -66,6 +71,12 @@ func (b *Bucket[T]) reset(s *state[T]) {
 
 // Name returns the bucket's name.
 func (b *Bucket[T]) Name() string { return b.name }
+
+// Bytes is about how much memory what there is takes at least.
+func (b *Bucket[T]) Bytes() int64 { return b.live.Load() }
+
+// Received is how many events there were since the process began.
+func (b *Bucket[T]) Received() int64 { return b.received.Load() }
 
 // Snapshot returns the present state.
 func (b *Bucket[T]) Snapshot() Snapshot[T] {
@@ -131,11 +142,12 @@ func (b *Bucket[T]) append(e entry[T], size int64, now time.Time) {
 	b.cache.held.Add(size)
 	b.total++
 	if e.prev != nil {
-		b.live -= int64(b.cache.o.LeastOf(e.prev.Value))
+		b.live.Add(-int64(b.cache.o.LeastOf(e.prev.Value)))
 	}
 	if e.typ != Deleted {
-		b.live += int64(b.cache.o.LeastOf(e.item.Value))
+		b.live.Add(int64(b.cache.o.LeastOf(e.item.Value)))
 	}
+	b.received.Add(1)
 	b.pending = e.applyTo(b.pending)
 	c.n.Store(n + 1)
 }

@@ -32,7 +32,7 @@ func (c *Cache[T]) cost(e *entry[T]) int64 {
 
 // share is how much a bucket's events may hold, however much others' do.
 func (b *Bucket[T]) share() int64 {
-	return max(b.cache.o.HistoryBytes/sharesOfAll, b.live/2)
+	return max(b.cache.o.HistoryBytes/sharesOfAll, b.live.Load()/2)
 }
 
 // limit drops a bucket's oldest events as far as they are too old or too many.

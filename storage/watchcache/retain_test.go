@@ -61,8 +61,8 @@ func (f *fed[T]) wantHeld(t *testing.T) {
 			live += int64(f.o.LeastOf(it.Value))
 			return true
 		})
-		if b.live != live {
-			t.Errorf("%s counts %d bytes of present items, which have %d", name, b.live, live)
+		if b.Bytes() != live {
+			t.Errorf("%s counts %d bytes of present items, which have %d", name, b.Bytes(), live)
 		}
 		if b.bytes != sum || b.total != events {
 			t.Errorf("%s counts %d bytes in %d events, holds %d in %d", name, b.bytes, b.total, sum, events)

@@ -28,10 +28,18 @@ func observe(by api.Observer) api.Filter {
 			}
 			end := by.Begin(&shown, c.Params.DryRun())
 			resp := next(ctx, c)
-			ended(resp, end)
+			if resp.Stream == nil {
+				end(outcome(c, resp.Code, max(len(resp.Body), resp.Length)))
+				return resp
+			}
+			ended(resp, func(code int) { end(outcome(c, code, 0)) })
 			return resp
 		}
 	}
+}
+
+func outcome(c *api.Call, code, sent int) api.Outcome {
+	return api.Outcome{Code: code, Outside: c.Outside(), Received: len(c.Body), Sent: sent}
 }
 
 // ended calls end with the code of a reply that is ready, or of a stream when it has

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -204,12 +205,15 @@ func TestImpersonateGoesOnAsSomebodyElse(t *testing.T) {
 // counted notes what begins and ends.
 type counted struct {
 	api.Observer
-	log []string
+	log  []string
+	last api.Outcome
 }
 
-func (o *counted) Begin(i *api.Info, dry bool) func(int) {
+func (o *counted) Begin(i *api.Info, dry bool) func(api.Outcome) {
 	o.log = append(o.log, fmt.Sprintf("%s %s dry=%v", i.Verb, i.Plural, dry))
-	return func(code int) { o.log = append(o.log, fmt.Sprint(code)) }
+	return func(of api.Outcome) {
+		o.last, o.log = of, append(o.log, fmt.Sprint(of.Code))
+	}
 }
 
 // Names of clients are counted as nothing that exists; a stream is counted when it ends.
@@ -229,6 +233,16 @@ func TestObserve(t *testing.T) {
 		resp, _ := passing(t, observe(o), call, &reply.Response{Code: 200, Stream: func(context.Context, reply.FrameWriter) { o.log = append(o.log, "stream") }})
 		if resp.Stream(t.Context(), nil); !slices.Equal(o.log, []string{want, "stream", "200"}) {
 			t.Errorf("%q of a stream", o.log)
+		}
+	}
+	// What was sent either way, and for how long others had it wait, is told.
+	for _, resp := range []*reply.Response{{Code: 200, Body: []byte("four")}, {Code: 200, Length: 4, Write: func(io.Writer) error { return nil }}} {
+		o, call := &counted{}, &api.Call{Request: &api.Request{Method: "PUT", Body: []byte("three")}, Info: api.Info{Verb: "update"}}
+		call.Waited(2 * time.Second)
+		call.Waited(time.Second)
+		passing(t, observe(o), call, resp)
+		if want := (api.Outcome{Code: 200, Outside: 3 * time.Second, Received: 5, Sent: 4}); o.last != want {
+			t.Errorf("%+v, want %+v", o.last, want)
 		}
 	}
 }

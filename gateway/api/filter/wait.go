@@ -40,6 +40,7 @@ func wait(by Flow) api.Filter {
 			if err := control.Enter(ctx, &c.Seat, class, work(control, class, c, &a)); err != nil {
 				return fallsUnder(tooMany(control.RetryAfter(class)), class)
 			}
+			c.Waited(c.Seat.Waited())
 			if c.Watches() {
 				control.Watch(&c.Watching, &a)
 			}

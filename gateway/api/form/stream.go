@@ -30,7 +30,7 @@ type Stream struct {
 	sent  func(events int)
 	// begun is called when what the watch begins with was sent, or is not read; more
 	// than once.
-	begun func()
+	begun func(sent bool)
 	// bookmarks is how often there is one; 0 for a client that allows none.
 	bookmarks time.Duration
 	// tables counts tables sent, since only the first has column definitions.
@@ -45,9 +45,9 @@ type Stream struct {
 
 // NewStream makes a reply to a watch of t in a form. query are the parameters of its
 // tables, bookmarks how often there is one; 0 for a client that allows none. sent is
-// told of events, begun, maybe more than once, when those are sent that it begins with, or
-// the client reads nothing.
-func NewStream(f Form, t resource.Target, query url.Values, bookmarks time.Duration, sent func(events int), begun func()) *Stream {
+// told of events, begun, maybe more than once, when those are sent that it begins with,
+// which it is told, or the client reads nothing.
+func NewStream(f Form, t resource.Target, query url.Values, bookmarks time.Duration, sent func(events int), begun func(sent bool)) *Stream {
 	s := &Stream{target: t, form: f, query: query, bookmarks: bookmarks, sent: sent, begun: begun}
 	s.kind.Version, s.kind.Kind = f.kind(t).ToAPIVersionAndKind()
 	return s
@@ -61,7 +61,7 @@ func (s *Stream) Send(ctx context.Context, w *read.Watch, refused error, out rep
 	err := refused
 	if err == nil {
 		out.Hold(func() bool {
-			s.begun() // nobody waits for a client that reads nothing of what its watch begins with
+			s.begun(false) // nobody waits for a client that reads nothing of what its watch begins with
 			return ctx.Err() == nil && !w.Over()
 		})
 		err = s.run(ctx)
@@ -85,7 +85,7 @@ func (s *Stream) run(ctx context.Context) error {
 	if err := s.initial(ctx); err != nil {
 		return err
 	}
-	s.begun()
+	s.begun(true)
 	due := s.nextBookmark(ctx)
 	last := s.watch.InitialRevision
 	for {

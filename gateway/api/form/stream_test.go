@@ -88,7 +88,7 @@ func TestWatchesGoOnUntilTheConnectionBreaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, events, ended := &told{frames: make(chan string, 10)}, 0, make(chan error, 1)
-	s := NewStream(Form{media: encoding.JSON}, target, nil, 0, func(n int) { events += n }, func() {})
+	s := NewStream(Form{media: encoding.JSON}, target, nil, 0, func(n int) { events += n }, func(bool) {})
 	s.watch, s.out = w, out
 	defer w.Stop()
 	go func() { ended <- s.run(t.Context()) }()

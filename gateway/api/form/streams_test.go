@@ -143,7 +143,7 @@ func TestStreamsHaveBookmarks_WATCH(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				out, events, begun, ended := &sent{left: -1}, 0, 0, make(chan struct{})
-				s := NewStream(x.formOf(accept), x.Target, nil, 10*time.Second, func(n int) { events += n }, func() { begun++ })
+				s := NewStream(x.formOf(accept), x.Target, nil, 10*time.Second, func(n int) { events += n }, func(bool) { begun++ })
 				go func() {
 					defer close(ended)
 					s.Send(ctx, x.watch(), nil, out)
@@ -207,7 +207,7 @@ func TestStreamsEndWithAFlushThatFails(t *testing.T) {
 	}
 	for left := range 4 { // the head, two pieces, the bookmark
 		out := &sent{left: left}
-		NewStream(x.formOf(""), x.Target, nil, 0, func(int) {}, func() {}).Send(t.Context(), x.watch(), nil, out)
+		NewStream(x.formOf(""), x.Target, nil, 0, func(int) {}, func(bool) {}).Send(t.Context(), x.watch(), nil, out)
 		if out.flushes != left+1 {
 			t.Errorf("after %d flushes there were %d", left, out.flushes)
 		}
@@ -217,7 +217,7 @@ func TestStreamsEndWithAFlushThatFails(t *testing.T) {
 	for i := range 3 {
 		large.put(fmt.Sprint(i), strings.Repeat("x", maxCollected))
 	}
-	NewStream(large.formOf(""), large.Target, nil, 0, func(int) {}, func() {}).Send(t.Context(), large.watch(), nil, out)
+	NewStream(large.formOf(""), large.Target, nil, 0, func(int) {}, func(bool) {}).Send(t.Context(), large.watch(), nil, out)
 	if out.flushes != 2 || len(out.frames) != 1 {
 		t.Errorf("%d large objects were sent in %d flushes", len(out.frames), out.flushes)
 	}
@@ -245,7 +245,7 @@ func TestWhatEndsAStreamIsTold(t *testing.T) {
 		if c.refused == nil {
 			w = x.watch()
 		}
-		NewStream(x.formOf(c.accept), x.Target, nil, 0, func(int) {}, func() {}).Send(c.ctx, w, c.refused, out)
+		NewStream(x.formOf(c.accept), x.Target, nil, 0, func(int) {}, func(bool) {}).Send(c.ctx, w, c.refused, out)
 		if !slices.Equal(out.frames, c.want) {
 			t.Errorf("%s: %q", name, out.frames)
 		}
@@ -256,7 +256,7 @@ func TestWhatEndsAStreamIsTold(t *testing.T) {
 	x.put("bad", "unreadable")
 	for _, accept := range []string{"", asTable} {
 		out := &sent{left: -1}
-		NewStream(x.formOf(accept), x.Target, nil, 0, func(int) {}, func() {}).Send(t.Context(), x.watch(), nil, out)
+		NewStream(x.formOf(accept), x.Target, nil, 0, func(int) {}, func(bool) {}).Send(t.Context(), x.watch(), nil, out)
 		if len(out.frames) != 1 || !strings.HasPrefix(out.frames[0], `{"type":"ERROR","object":{"kind":"Status",`) || !strings.Contains(out.frames[0], `"code":500`) {
 			t.Errorf("%q, with what is unreadable: %q", accept, out.frames)
 		}
@@ -271,7 +271,7 @@ func TestStreamsOfTablesThatAreRefused(t *testing.T) {
 			x.put("a", "text")
 		}
 		out := &sent{left: -1}
-		NewStream(x.formOf(asTable), x.Target, map[string][]string{"includeObject": {"Odd"}}, 0, func(int) {}, func() {}).Send(t.Context(), x.watch(), nil, out)
+		NewStream(x.formOf(asTable), x.Target, map[string][]string{"includeObject": {"Odd"}}, 0, func(int) {}, func(bool) {}).Send(t.Context(), x.watch(), nil, out)
 		if len(out.frames) != 1 || !strings.Contains(out.frames[0], `Unable to convert to Table as requested: includeObject: Invalid value: \"Odd\": must be 'Metadata', 'Object', 'None', or empty`) {
 			t.Errorf("with %d objects: %q", objects, out.frames)
 		}
@@ -283,7 +283,7 @@ func TestWhatHoldsAConnection(t *testing.T) {
 	x := serve(t)
 	ctx, leave := context.WithCancel(t.Context())
 	out, begun, w := &sent{left: 0}, 0, x.watch()
-	NewStream(x.formOf(""), x.Target, nil, 0, func(int) {}, func() { begun++ }).Send(ctx, w, nil, out)
+	NewStream(x.formOf(""), x.Target, nil, 0, func(int) {}, func(bool) { begun++ }).Send(ctx, w, nil, out)
 	if !out.hold() || begun != 1 {
 		t.Errorf("it is let go, begun %d times", begun)
 	}

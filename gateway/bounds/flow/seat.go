@@ -27,6 +27,9 @@ type Seat struct {
 	before, after *Seat
 }
 
+// Waited is how long it took until it had its seats; nothing for what has none.
+func (s *Seat) Waited() time.Duration { return s.began.Sub(s.arrived) }
+
 // Refusal is why a request may not begin, by kube-apiserver's names.
 type Refusal string
 

@@ -50,7 +50,9 @@ type Config struct {
 
 // All are the documents, in the order in which they are asked.
 func All(c Config) []api.Documents {
-	return []api.Documents{healthPaths{c.Health}, versionPath(c.Release), fixed(c.Kinds), metricsPaths{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, others: c.Others, report: c.Report}, rootPaths{c.Kinds, c.Others}}
+	running := versionOf(c.Release)
+	metrics.ShowBuild(c.Metrics, running)
+	return []api.Documents{healthPaths{c.Health}, versionPath(running), fixed(c.Kinds), metricsPaths{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, others: c.Others, report: c.Report}, rootPaths{c.Kinds, c.Others}}
 }
 
 // healthPaths serves /healthz, /livez and /readyz.
@@ -88,19 +90,23 @@ func (f fixed) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *re
 // kubernetesVersion is that whose API is served: clients choose behaviour by it.
 const kubernetesVersion = "v1.36.3"
 
-// versionPath tells the release that is served, the one that is emulated, and the one
+// versionOf tells the release that is served, the one that is emulated, and the one
 // before that, which gateways beside this one may be of.
-func versionPath(emulated lifecycle.Release) fixed {
+func versionOf(emulated lifecycle.Release) version.Info {
 	if emulated.IsZero() {
 		emulated = lifecycle.Current
 	}
 	current, least := lifecycle.Current, emulated.Plus(-1)
-	body, err := json.MarshalIndent(version.Info{
+	return version.Info{
 		Major: strconv.Itoa(current.Major), Minor: strconv.Itoa(current.Minor), GitVersion: kubernetesVersion + "+wasmgate",
 		EmulationMajor: strconv.Itoa(emulated.Major), EmulationMinor: strconv.Itoa(emulated.Minor),
 		MinCompatibilityMajor: strconv.Itoa(least.Major), MinCompatibilityMinor: strconv.Itoa(least.Minor),
 		GitTreeState: "clean", GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
-	}, "", "  ")
+	}
+}
+
+func versionPath(v version.Info) fixed {
+	body, err := json.MarshalIndent(v, "", "  ")
 	if err != nil { // a struct of strings always encodes
 		body = []byte("{}")
 	}

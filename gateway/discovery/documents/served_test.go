@@ -42,7 +42,7 @@ func newSite(t *testing.T) *site {
 	close(ready)
 	m := metrics.New()
 	m.SLIs.HealthCheck("readyz", "store", false)
-	m.Request("get", "", "v1", "configmaps", "", "resource").Done(200, time.Millisecond)
+	m.Request("get", "", "v1", "configmaps", "", "resource").Done(metrics.Outcome{Code: 200, Took: time.Millisecond})
 	s := &site{t: t, orders: &ordering.Orders{}, snapshot: &catalog.Snapshot{Serial: 1, Definitions: builtins}}
 	s.all = All(Config{Profiling: true, Health: h, Metrics: m, Ready: ready, Orders: func() discovery.Order { return s.orders }})
 	return s

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,6 +75,13 @@ func (w attributes) GetVerb() string {
 		return "create"
 	}
 	return "update"
+}
+
+// Waited implements [admission.Waiting].
+func (w attributes) Waited(d time.Duration) {
+	if w.Options.Waiting != nil {
+		w.Options.Waiting.Waited(d)
+	}
 }
 
 // IsDryRun implements [admission.Request].

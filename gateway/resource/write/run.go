@@ -50,7 +50,10 @@ func (w *Write) run(ctx context.Context) (*resource.Written, error) {
 		return nil, err
 	}
 	defer func() { w.claims.release(ctx, w.writer) }()
-	defer w.tellLast()()
+	if tell := w.Options.Warn; tell != nil {
+		w.Options.Warn = w.warn
+		defer w.tellWarned(tell)
+	}
 	from, err := start(ctx, w.writer.reads, &w.request)
 	for range maxAttempts {
 		if err != nil {
@@ -105,18 +108,14 @@ func (w *Write) confirmed(ctx context.Context, refused error) error {
 	return err
 }
 
-// tellLast keeps warnings until the function it returns is called, which tells those of
-// the last attempt: others were about a state that is not there any more.
-func (w *Write) tellLast() func() {
-	tell := w.Options.Warn
-	if tell == nil {
-		return func() {}
-	}
-	w.Options.Warn = func(text string) { w.warned = append(w.warned, text) }
-	return func() {
-		for _, text := range w.warned {
-			tell(text)
-		}
+// warn keeps a warning for the end.
+func (w *Write) warn(text string) { w.warned = append(w.warned, text) }
+
+// tellWarned tells the client what it is warned of by the last attempt: others were about a
+// state that is not there any more.
+func (w *Write) tellWarned(tell func(text string)) {
+	for _, text := range w.warned {
+		tell(text)
 	}
 }
 

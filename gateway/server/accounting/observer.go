@@ -19,21 +19,21 @@ type Requests struct{ m *metrics.Metrics }
 func New(m *metrics.Metrics) Requests { return Requests{m} }
 
 // Begin implements api.Observer.
-func (o Requests) Begin(i *api.Info, dryRun bool) func(code int) {
+func (o Requests) Begin(i *api.Info, dryRun bool) func(api.Outcome) {
 	h := o.m.Request(i.Verb, i.Group, i.Version, i.Plural, i.Subresource, scope(i))
 	if dryRun {
 		h = h.DryRun()
 	}
 	if i.Verb == "watch" {
 		h.WatchStarted()
-		return h.WatchDone
+		return func(o api.Outcome) { h.WatchDone(o.Code) }
 	}
 	inflight := o.m.Inflight(mutating(i.Verb))
 	inflight.Add(1)
 	start := time.Now()
-	return func(code int) {
+	return func(o api.Outcome) {
 		inflight.Add(-1)
-		h.Done(code, time.Since(start))
+		h.Done(metrics.Outcome{Code: o.Code, Took: time.Since(start), Outside: o.Outside, Received: o.Received, Sent: o.Sent})
 	}
 }
 
@@ -54,6 +54,11 @@ func (o Requests) Versioned(i *api.Info, by resource.Caller) {
 func (o Requests) Watching(i *api.Info) func(events int) {
 	counter := o.m.WatchEvents(i.Group, i.Version, i.Plural)
 	return func(n int) { counter.Add(float64(n)) }
+}
+
+// Listed implements api.Observer.
+func (o Requests) Listed(i *api.Info, took time.Duration) {
+	o.m.WatchList(i.Group, i.Version, i.Plural, scope(i), took.Seconds())
 }
 
 func scope(i *api.Info) string {

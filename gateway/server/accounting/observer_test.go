@@ -51,7 +51,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		if got := lines(t, m, "apiserver_current_inflight_requests{"); len(got) != 1 || !strings.Contains(got[0], kind) || !strings.HasSuffix(got[0], " 1") {
 			t.Errorf("%s under way: %q", verb, got)
 		}
-		end(409)
+		end(api.Outcome{Code: 409})
 		if got := lines(t, m, "apiserver_current_inflight_requests{"); len(got) != 0 {
 			t.Errorf("%s ended: %q", verb, got)
 		}
@@ -64,7 +64,7 @@ func TestRequestsAreCounted(t *testing.T) {
 
 func TestDryRunsAndWatchesAreCounted(t *testing.T) {
 	m := metrics.New()
-	New(m).Begin(&api.Info{Verb: "create", Version: "v1", Plural: "configmaps"}, true)(201)
+	New(m).Begin(&api.Info{Verb: "create", Version: "v1", Plural: "configmaps"}, true)(api.Outcome{Code: 201})
 	if got := lines(t, m, "apiserver_request_total{"); len(got) != 1 || !strings.Contains(got[0], `dry_run="All"`) {
 		t.Errorf("a dry run: %q", got)
 	}
@@ -76,7 +76,7 @@ func TestDryRunsAndWatchesAreCounted(t *testing.T) {
 	if got := lines(t, m, "apiserver_current_inflight_requests{"); len(got) != 0 {
 		t.Errorf("a watch is in flight: %q", got)
 	}
-	end(200)
+	end(api.Outcome{Code: 200})
 	if got := lines(t, m, "apiserver_longrunning_requests{"); len(got) != 0 {
 		t.Errorf("a watch that ended: %q", got)
 	}

@@ -79,7 +79,7 @@ func (c Converters) Converter(d *crd.Definition) (conversion.Converter, error) {
 		return nil, err
 	}
 	by := conversion.By{Webhook: where(asked.Webhook.ClientConfig)}
-	return conversion.Batched(w, conversion.Batch{}).Named(func() conversion.By { return by }).Observed(c.logged("definition", d.GroupResource().String())), nil
+	return conversion.Batched(w, conversion.Batch{}).Named(func() conversion.By { return by }).Observed(c.timed(c.logged("definition", d.GroupResource().String()))), nil
 }
 
 // where a webhook is asked.
@@ -127,6 +127,16 @@ func (c Converters) logged(key, name string) func(conversion.Call) {
 	}
 }
 
+// timed counts the calls of a webhook before it hands them on.
+func (c Converters) timed(next func(conversion.Call)) func(conversion.Call) {
+	return func(call conversion.Call) {
+		var refused *conversion.Error
+		answered := errors.As(call.Err, &refused) && refused.Cause == nil
+		c.Metrics.ConversionWebhooks.Called(call.Err != nil, answered, call.Took.Seconds())
+		next(call)
+	}
+}
+
 // counted counts the calls of a module before it hands them on.
 func (c Converters) counted(module string, next func(conversion.Call)) func(conversion.Call) {
 	return func(call conversion.Call) {
@@ -140,7 +150,7 @@ func (c Converters) counted(module string, next func(conversion.Call)) func(conv
 		} else { // a name that a definition invents makes no label
 			label = ""
 		}
-		c.Metrics.PluginCall(label, string(plugins.Convert), result, call.Took.Seconds())
+		c.Metrics.Plugins.Call(label, string(plugins.Convert), result, call.Took.Seconds())
 		c.Metrics.ConversionObjects.Add(float64(converted))
 		next(call)
 	}

@@ -214,6 +214,9 @@ func TestConverterWebhook(t *testing.T) {
 	if got := rendered(t, c.Metrics); strings.Contains(got, "result=") {
 		t.Errorf("a webhook's call is counted as a module's: %s", got)
 	}
+	if text, err := c.Metrics.Render(); err != nil || !strings.Contains(string(text), `apiserver_conversion_webhook_request_total{failure_type="conversion_webhook_call_failure",result="failure"} 1`) {
+		t.Errorf("the call is not counted: %v", err)
+	}
 	bad := widgets(apiextensionsv1.WebhookConverter, "https://127.0.0.1:1/")
 	bad.Conversion.Webhook.ClientConfig.CABundle = []byte("no certificate")
 	if conv, err := c.Converter(bad); err == nil {

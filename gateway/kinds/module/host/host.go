@@ -125,7 +125,7 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	}
 	loaded := make(chan struct{})
 	h := &Host{metrics: c.Metrics, lines: c.Lines, log: log, engine: engine, marks: marks, calls: c.Calls, failed: failed.New(c.FailedBytes), few: log.Sample(&zerolog.BurstSampler{Burst: 3, Period: 10 * time.Second}), loaded: sync.OnceFunc(func() { close(loaded) }), blobs: blob.New(c.Store, c.Root).Limit(c.Quota)}
-	calls := modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Loaded: loaded, Observe: h.observe, Begins: h.begins, IdleBytes: c.IdleBytes, Looked: c.Metrics.PluginLookup, Hint: hint}
+	calls := modules.Config{Compiler: engine, Marks: marks, SafeMode: c.SafeMode, Loaded: loaded, Observe: h.observe, Begins: h.begins, IdleBytes: c.IdleBytes, Looked: c.Metrics.Plugins.Lookup, Hint: hint}
 	if h.failed != nil {
 		calls.Failed = h.keep
 	}
@@ -162,7 +162,7 @@ func (m *Host) observe(name string, hook plugins.Hook, used plugins.Usage, disca
 	if !m.Known(name) {
 		return
 	}
-	m.metrics.PluginUsage(name, string(hook), used.Fuel, used.MemoryBytes)
+	m.metrics.Plugins.Usage(name, string(hook), used.Fuel, used.MemoryBytes)
 	if discarded == nil {
 		return
 	}
@@ -171,7 +171,7 @@ func (m *Host) observe(name string, hook plugins.Hook, used plugins.Usage, disca
 	if errors.As(discarded, &failure) {
 		reason = failure.Kind
 	}
-	m.metrics.PluginDiscard(name, string(hook), string(reason))
+	m.metrics.Plugins.Discard(name, string(hook), string(reason))
 }
 
 // keep keeps a call that failed, of modules that serve: what is tried beside one is sent
@@ -241,7 +241,7 @@ func (m *Host) called(name string, hook plugins.Hook, call func() error) error {
 	} else { // a name that a configuration invents makes no label
 		label = ""
 	}
-	m.metrics.PluginCall(label, string(hook), result, took.Seconds())
+	m.metrics.Plugins.Call(label, string(hook), result, took.Seconds())
 	return err
 }
 
@@ -266,7 +266,7 @@ func (m *Host) Check(name string, bytes []byte) error { return m.engine.Check(na
 // Remove implements load.Runtime.
 func (m *Host) Remove(name string) {
 	m.registry.Remove(name)
-	m.metrics.ForgetPlugin(name)
+	m.metrics.Plugins.Forget(name)
 	m.lines.Forget(name)
 	m.calls.Forget(name)
 	m.failed.Forget(name)

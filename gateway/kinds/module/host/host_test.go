@@ -82,7 +82,7 @@ func TestSetAndRemove(t *testing.T) {
 	if err := h.Check("tabs", rev.Bytes); err != nil {
 		t.Error(err)
 	}
-	h.metrics.PluginCall("tabs", "h", "success", 1)
+	h.metrics.Plugins.Call("tabs", "h", "success", 1)
 	h.Remove("tabs")
 	body, err := h.metrics.Render()
 	if err != nil || strings.Contains(string(body), `module="tabs"`) || h.Known("tabs") {
