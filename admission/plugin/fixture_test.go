@@ -35,7 +35,7 @@ func newWorld(t *testing.T) world {
 	t.Helper()
 	w := world{t: t, Engine: realengine.With(t, func(e *engine.Engine) admission.Chain {
 		objects := local.New(e, resource.Component("test"))
-		return admissiontest.Chain(t, plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects},
+		return admissiontest.Chain(t, plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{NotReady: 300, Unreachable: 300}, plugin.RuntimeClass{Classes: objects},
 			plugin.Priority{Classes: objects}, plugin.StorageObjectInUseProtection{})
 	})}
 	w.must(namespaces, "", `{"metadata":{"name":"default"}}`)

@@ -12,12 +12,12 @@ import (
 
 var pods = schema.GroupResource{Resource: "pods"}
 
-// patience is how many seconds a pod stays on a node that is not ready.
-const patience = 300
-
 // DefaultTolerationSeconds gives every pod the tolerations that say how long it stays
 // on a node that nobody hears of.
-type DefaultTolerationSeconds struct{}
+type DefaultTolerationSeconds struct {
+	// NotReady and Unreachable are for how long.
+	NotReady, Unreachable int64
+}
 
 // Name implements [admission.Plugin].
 func (DefaultTolerationSeconds) Name() string { return order.DefaultTolerationSeconds }
@@ -28,15 +28,18 @@ func (DefaultTolerationSeconds) Edits(_ admission.Operation, gr schema.GroupReso
 }
 
 // Edit implements [admission.Editor].
-func (DefaultTolerationSeconds) Edit(_ context.Context, _ admission.Attributes, tree map[string]any) (changed bool, err error) {
+func (p DefaultTolerationSeconds) Edit(_ context.Context, _ admission.Attributes, tree map[string]any) (changed bool, err error) {
 	spec := object.Child(tree, "spec")
 	if spec == nil {
 		return false, nil
 	}
 	list, _ := spec["tolerations"].([]any)
-	for _, taint := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
-		if !tolerated(list, taint) {
-			list = append(list, map[string]any{"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": int64(patience)})
+	for _, d := range []struct {
+		taint   string
+		seconds int64
+	}{{"node.kubernetes.io/not-ready", p.NotReady}, {"node.kubernetes.io/unreachable", p.Unreachable}} {
+		if !tolerated(list, d.taint) {
+			list = append(list, map[string]any{"key": d.taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": d.seconds})
 			changed = true
 		}
 	}

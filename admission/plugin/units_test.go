@@ -35,7 +35,7 @@ func TestTolerationsOfNodesThatNobodyHearsOf(t *testing.T) {
 	} {
 		a := asked(t, "pods", admission.Create, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":{"tolerations":`+tolerations+`}}`)
 		before := len(a.After["spec"].(map[string]any)["tolerations"].([]any))
-		changed, err := DefaultTolerationSeconds{}.Edit(t.Context(), a, a.After)
+		changed, err := DefaultTolerationSeconds{NotReady: 300, Unreachable: 200}.Edit(t.Context(), a, a.After)
 		got := ""
 		for i, one := range a.After["spec"].(map[string]any)["tolerations"].([]any)[before:] {
 			m := one.(map[string]any)
@@ -43,7 +43,7 @@ func TestTolerationsOfNodesThatNobodyHearsOf(t *testing.T) {
 				got += " "
 			}
 			got += fmt.Sprint(m["key"])
-			if m["operator"] != "Exists" || m["effect"] != "NoExecute" || m["tolerationSeconds"] != int64(300) {
+			if m["operator"] != "Exists" || m["effect"] != "NoExecute" || m["tolerationSeconds"] != map[any]int64{ready: 300, reachable: 200}[m["key"]] {
 				t.Errorf("%s: %v", tolerations, m)
 			}
 		}

@@ -40,6 +40,9 @@ func newServe(run Runner) *cobra.Command {
 				return err
 			}
 			o.EtcdPrefix = options.EtcdPrefix(o.EtcdPrefix)
+			for i, setting := range o.FeatureGates {
+				o.FeatureGates[i] = strings.TrimPrefix(setting, "kube:") // the component, as kube-apiserver has it
+			}
 			if err := o.UseCertDir(cmd.Flags().Changed("data-dir")); err != nil {
 				return mistake{err}
 			}
@@ -55,7 +58,7 @@ func newServe(run Runner) *cobra.Command {
 			return run(cmd.Context(), o, log, func(s options.Started) { printStarted(cmd.OutOrStdout(), s) })
 		},
 	}
-	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), authenticationFlags(&o.Authentication), authorizationFlags(&o), lifetimeFlags(&o), logFlags(&l), auditFlags(&o.Audit), proxyFlags(&o.Proxy))
+	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), authenticationFlags(&o.Authentication), authorizationFlags(&o), lifetimeFlags(&o), logFlags(&l), auditFlags(&o.Audit), proxyFlags(&o.Proxy), inertFlags(&o))
 	return cmd
 }
 
@@ -70,6 +73,8 @@ func etcdFlags(o *options.Serve) flagGroup {
 	f.StringVar(&o.EncryptionProviderConfig, "encryption-provider-config", "", "`file` with an EncryptionConfiguration: which objects are encrypted in etcd, and with which keys")
 	f.BoolVar(&o.EncryptionProviderConfigAutomaticReload, "encryption-provider-config-automatic-reload", false, "let changes of that file come into force, and /readyz tell whether its key services are well")
 	f.DurationVar(&o.EtcdCompactionInterval, "etcd-compaction-interval", o.EtcdCompactionInterval, "how often the history in etcd is compacted; 0 means never")
+	f.DurationVar(&o.EtcdHealthcheckTimeout, "etcd-healthcheck-timeout", o.EtcdHealthcheckTimeout, "how long etcd may take to answer until /livez tells that it does not")
+	f.DurationVar(&o.EtcdReadycheckTimeout, "etcd-readycheck-timeout", o.EtcdReadycheckTimeout, "the same for /readyz")
 	f.StringVar(&o.EmbeddedEtcdClientURL, "embedded-etcd-client-url", "", "`URL` on which the embedded etcd listens for clients such as etcdctl, without authentication; for debugging")
 	f.BoolVar(&o.EmbeddedEtcdOpen, "embedded-etcd-open", false, "let --embedded-etcd-client-url be no loopback address: whoever reaches it can read and change everything")
 	f.BoolVar(&o.ShareWithKubeAPIServer, "share-with-kube-apiserver", false, "serve a store that a running kube-apiserver serves, too")
@@ -96,11 +101,16 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.Float64Var(&o.Clients.GoawayChance, "goaway-chance", 0, "the `fraction` of replies that close their connection, so that clients do not stay with one gateway behind a load balancer: from 0, which is never, to 0.02; 0.001 is a good beginning. A gateway that is alone should have none")
 	f.StringSliceVar(&o.TLS.StrictTransport, "strict-transport-security-directives", nil, "`directives` of the header Strict-Transport-Security of all replies, comma-separated, such as max-age=31536000,includeSubDomains,preload; without any there is no such header")
 	f.BoolVar(&o.Profiling, "profiling", o.Profiling, "serve profiles at /debug/pprof to members of system:masters")
+	f.BoolVar(&o.ContentionProfiling, "contention-profiling", false, "have these profiles tell who waits for locks, which costs time")
 	f.DurationVar(&o.RequestTimeout, "request-timeout", o.RequestTimeout, "how long a request other than a watch may take")
 	f.IntVar(&o.MinRequestTimeout, "min-request-timeout", o.MinRequestTimeout, "the least number of `seconds` that a watch stays open if the client sets no time")
 	f.StringSliceVar(&o.FeatureGates, "feature-gates", nil, "`NAME=true` or false, comma-separated:\n"+options.GateUsage())
 	f.StringVar(&o.EmulatedVersion, "emulated-version", "", "the `release` of Kubernetes whose versions and feature gates there are, such as "+lifecycle.Oldest.String()+" or kube="+lifecycle.Oldest.String()+" (default "+lifecycle.Current.String()+")")
 	f.StringVar(&o.ShowHiddenMetricsForVersion, "show-hidden-metrics-for-version", "", "the previous `release`, to see metrics that this one hides; no other is taken")
+	f.StringSliceVar(&o.DisabledMetrics, "disabled-metrics", nil, "`names` of metrics that are not shown, comma-separated")
+	f.IntVar(&o.DeleteCollectionWorkers, "delete-collection-workers", o.DeleteCollectionWorkers, "how `many` objects are deleted at a time when a collection is")
+	f.Int64Var(&o.NotReadySeconds, "default-not-ready-toleration-seconds", o.NotReadySeconds, "for how many `seconds` pods tolerate a node that is not ready, if they do not say so (plugin DefaultTolerationSeconds)")
+	f.Int64Var(&o.UnreachableSeconds, "default-unreachable-toleration-seconds", o.UnreachableSeconds, "the same for one that cannot be reached")
 	f.StringSliceVar(&o.EnableAdmissionPlugins, "enable-admission-plugins", nil, "admission `plugins` to switch on, comma-separated; there are "+options.Plugins())
 	f.StringSliceVar(&o.DisableAdmissionPlugins, "disable-admission-plugins", nil, "admission `plugins` to switch off, comma-separated")
 	f.StringVar(&o.AdmissionControlConfigFile, "admission-control-config-file", "", "`file` with an AdmissionConfiguration: the folders of policies, webhook configurations and modules that no request changes. Changes in them come into force")
@@ -156,6 +166,7 @@ func logFlags(l *logOptions) flagGroup {
 	f := newGroup("Logging")
 	f.IntVarP(&l.verbosity, "v", "v", 0, "log verbosity: 0 normal, 4 debug, 6 trace")
 	f.StringVar(&l.format, "log-format", "text", "text or json")
+	f.StringVar(&l.format, "logging-format", "text", "the same, by kube-apiserver's name")
 	return f
 }
 

@@ -16,6 +16,8 @@ type lives struct {
 	table  map[string]lifecycle.Life
 	now    lifecycle.Release
 	hidden bool // these are shown as well
+	// disabled are shown to nobody.
+	disabled []string
 }
 
 // Live makes the metrics those of a release, and shows those that it hides if
@@ -37,11 +39,18 @@ func (m *Metrics) Live(now lifecycle.Release, showHidden bool) (warnings []strin
 	return warnings
 }
 
+// Disable hides metrics of some names from everybody. It is called before anything is
+// rendered.
+func Disable(m *Metrics, names []string) { m.lives.disabled = names }
+
 // shows puts the class of a metric before its help, and that it is deprecated. It
 // returns false for one that is not shown. Those of libraries that know classes
 // have them already, and those of the process have none.
 func (l lives) shows(f *dto.MetricFamily) bool {
 	name, help := f.GetName(), f.GetHelp()
+	if slices.Contains(l.disabled, name) {
+		return false
+	}
 	if strings.HasPrefix(help, "[") || strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_") {
 		return true
 	}

@@ -37,6 +37,15 @@ func TestClassesOfMetrics_VER19(t *testing.T) {
 	}
 }
 
+// What is disabled nobody is shown.
+func TestDisabledMetrics(t *testing.T) {
+	m := New()
+	Disable(m, []string{"wasmgate_conversion_objects_total", "no_such_metric"})
+	if out := render(t, m); strings.Contains(out, "wasmgate_conversion_objects_total") || !strings.Contains(out, "wasmgate_conversion_cache_hits_total") {
+		t.Error(out)
+	}
+}
+
 // A deprecated metric says so and is shown for three releases, then only to who
 // asks, and then it is gone.
 func TestDeprecatedMetrics(t *testing.T) {

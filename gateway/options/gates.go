@@ -114,6 +114,7 @@ func gateWarnings(known []Gate, settings []string, now lifecycle.Release) (out [
 		g := gateOf(known, name)
 		switch {
 		case g == nil:
+			out = append(out, otherWarnings(name, value)...)
 		case g.Stage == stable:
 			out = append(out, fmt.Sprintf("Setting GA feature gate %s=%s. It will be removed in a future release. It is not operational: the feature is on.", name, value))
 		case g.life.Deprecated.Reached(now):
@@ -121,6 +122,15 @@ func gateWarnings(known []Gate, settings []string, now lifecycle.Release) (out [
 		}
 	}
 	return out
+}
+
+// otherWarnings are those about a gate of kube-apiserver's that is none here.
+func otherWarnings(name, value string) []string {
+	on, err := strconv.ParseBool(value)
+	if other, ok := lifecycle.OtherGates()[name]; err == nil && ok && on != other.On {
+		return []string{fmt.Sprintf("Feature gate %s=%s does nothing here: %s", name, value, map[bool]string{true: "the feature stays on.", false: "the feature stays off."}[other.On])}
+	}
+	return nil
 }
 
 func instead(replacement string) string {
@@ -166,12 +176,16 @@ func gateOf(known []Gate, name string) *Gate {
 func gateError(known []Gate, setting string) error {
 	name, value, _ := strings.Cut(setting, "=")
 	g := gateOf(known, name)
-	if _, whole := wholeStages[name]; g == nil && !whole {
+	other, elsewhere := lifecycle.OtherGates()[name]
+	if _, whole := wholeStages[name]; g == nil && !whole && !elsewhere {
 		return fmt.Errorf("unrecognized feature gate: %s", name)
 	}
 	on, err := strconv.ParseBool(value)
 	if err != nil {
 		return fmt.Errorf("%s must be true or false, got %q", name, value)
+	}
+	if elsewhere && other.Stage == "GA" && on != other.On {
+		return fmt.Errorf("cannot set feature gate %s to %t, feature is locked to %t", name, on, other.On)
 	}
 	if g != nil && g.Stage == stable && !on {
 		return fmt.Errorf("cannot set feature gate %s to %t, feature is locked to %t", name, on, g.On)

@@ -36,6 +36,9 @@ type Serve struct {
 	// EmbeddedEtcdOpen lets that be an address that others than this machine's
 	// processes reach.
 	EmbeddedEtcdOpen bool
+	// EtcdHealthcheckTimeout and EtcdReadycheckTimeout are how long etcd may take to answer
+	// the checks of /livez and of /readyz.
+	EtcdHealthcheckTimeout, EtcdReadycheckTimeout time.Duration
 	// ShareWithKubeAPIServer serves a store that a kube-apiserver serves, too.
 	ShareWithKubeAPIServer bool
 
@@ -118,6 +121,17 @@ type Serve struct {
 	// EmulatedVersion is the release of Kubernetes whose versions and features there
 	// are; the current one if empty.
 	EmulatedVersion string
+	// DeleteCollectionWorkers is how many objects of a collection are deleted at a time.
+	DeleteCollectionWorkers int
+	// NotReadySeconds and UnreachableSeconds are how long pods stay on such a node that do
+	// not say so.
+	NotReadySeconds, UnreachableSeconds int64
+	// ContentionProfiling has profiles tell who waits for locks.
+	ContentionProfiling bool
+	// DisabledMetrics are names of metrics that are not shown.
+	DisabledMetrics []string
+	// InertSet are the [Inerts] that were given.
+	InertSet []string
 	// ShowHiddenMetricsForVersion is the previous release, to see metrics that are
 	// about to go, or empty.
 	ShowHiddenMetricsForVersion string
@@ -236,14 +250,16 @@ func Default() Serve {
 		Authorization:          defaultAuthorization(),
 		EtcdPrefix:             "/registry",
 		EtcdCompactionInterval: 5 * time.Minute,
-		DataDir:                "./" + kubeconfig.DefaultDataDir,
-		BindAddress:            "127.0.0.1",
-		SecurePort:             6443,
-		RequestTimeout:         time.Minute,
-		MinRequestTimeout:      1800,
-		MaxRequestBodyBytes:    3 << 20,
-		MaxDecodingMemory:      1 << 30,
-		MaxRequestsInFlight:    400, MaxMutatingRequestsInFlight: 200, PriorityAndFairness: true,
+		EtcdHealthcheckTimeout: 2 * time.Second, EtcdReadycheckTimeout: 2 * time.Second,
+		DeleteCollectionWorkers: 8, NotReadySeconds: 300, UnreachableSeconds: 300,
+		DataDir:             "./" + kubeconfig.DefaultDataDir,
+		BindAddress:         "127.0.0.1",
+		SecurePort:          6443,
+		RequestTimeout:      time.Minute,
+		MinRequestTimeout:   1800,
+		MaxRequestBodyBytes: 3 << 20,
+		MaxDecodingMemory:   1 << 30,
+		MaxRequestsInFlight: 400, MaxMutatingRequestsInFlight: 200, PriorityAndFairness: true,
 		MaxWatchesPerUser:                   10_000,
 		MaxConnectionsPerUser:               20_000,
 		MaxConnectionsPerAddress:            10_000,

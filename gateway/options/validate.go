@@ -148,6 +148,11 @@ func (s Serve) validateEtcd(bad func(flag, format string, args ...any)) {
 	if s.EtcdCompactionInterval < 0 {
 		bad("etcd-compaction-interval", "must not be negative, got %s", s.EtcdCompactionInterval)
 	}
+	for flag, timeout := range map[string]time.Duration{"etcd-healthcheck-timeout": s.EtcdHealthcheckTimeout, "etcd-readycheck-timeout": s.EtcdReadycheckTimeout} {
+		if timeout <= 0 {
+			bad(flag, "must be more than 0, got %s", timeout)
+		}
+	}
 	if (s.EtcdCertFile == "") != (s.EtcdKeyFile == "") {
 		bad("etcd-certfile", "goes with --etcd-keyfile: set both or none")
 	}

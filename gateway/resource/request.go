@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -79,6 +80,26 @@ func (o WriteOptions) AddWarning(text string) {
 	if o.Warn != nil {
 		o.Warn(text)
 	}
+}
+
+// Shared are the options for several writes at a time, of one request.
+func (o WriteOptions) Shared() WriteOptions {
+	var one sync.Mutex
+	if warn := o.Warn; warn != nil {
+		o.Warn = func(text string) {
+			one.Lock()
+			defer one.Unlock()
+			warn(text)
+		}
+	}
+	if annotate := o.Annotate; annotate != nil {
+		o.Annotate = func(key, value string) {
+			one.Lock()
+			defer one.Unlock()
+			annotate(key, value)
+		}
+	}
+	return o
 }
 
 // AddAnnotation tells who audits the write what is noteworthy. A key that is none, of two

@@ -66,7 +66,7 @@ func (g *gateway) newEngine(ctx context.Context) (*engine.Engine, error) {
 		maps.Copy(reports, k.Reports)
 	}
 	o := engine.Options{
-		Store: g.store, Catalog: catalog.New(served), Log: log, Turns: turns, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), Reports: reports,
+		Store: g.store, Catalog: catalog.New(served), Log: log, DeleteWorkers: g.options.DeleteCollectionWorkers, Turns: turns, NoPast: !g.options.Enabled(options.ListFromCacheSnapshot), Reports: reports,
 		Objects: func(e *engine.Engine) crd.Objects { return local.Part(e, "modules") },
 	}
 	if g.authorizer, err = g.authorizers(o.Catalog); err != nil {
@@ -129,10 +129,14 @@ func sizeOf(s store) func() (int64, error) {
 // showGates tells which features are on, and warns of settings that do nothing and of
 // metrics that will go.
 func (g *gateway) showGates() {
+	metrics.Disable(g.metrics, g.options.DisabledMetrics)
+	if g.options.ContentionProfiling {
+		runtime.SetBlockProfileRate(1)
+	}
 	for _, gate := range g.options.Gates() {
 		g.metrics.Feature(gate.Name, gate.Stage, gate.On)
 	}
-	for _, w := range append(g.options.GateWarnings(), g.metrics.Live(g.options.Release(), g.options.ShowHiddenMetricsForVersion != "")...) {
+	for _, w := range append(append(g.options.GateWarnings(), options.InertWarnings(g.options.InertSet)...), g.metrics.Live(g.options.Release(), g.options.ShowHiddenMetricsForVersion != "")...) {
 		g.log.Warn().Msg(w)
 	}
 	if g.options.Authentication.Asks() {

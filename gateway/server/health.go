@@ -21,8 +21,8 @@ func (g *gateway) newHealth() *health.Registry {
 		}
 		return g.options.LogCheck(ctx)
 	})
-	r.Add("etcd", g.storeHealth)
-	r.Add("etcd-readiness", g.storeHealth, health.Readyz)
+	r.Add("etcd", within(g.options.EtcdHealthcheckTimeout, g.storeHealth))
+	r.Add("etcd-readiness", within(g.options.EtcdReadycheckTimeout, g.storeHealth), health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
 	g.addEncryptionCheck(r)
 	if g.guards != nil { // what was before is in force, and all gateways would not be ready at once
@@ -35,6 +35,15 @@ func (g *gateway) newHealth() *health.Registry {
 	}
 	g.hooks.shutdown = r.Shutdown()
 	return r
+}
+
+// within is a check that fails when it takes longer than a time.
+func within(most time.Duration, check health.Check) health.Check {
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		return check(ctx)
+	}
 }
 
 // hooks report how far the start, and the stop, have come.

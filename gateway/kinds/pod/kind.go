@@ -63,7 +63,7 @@ func plugins(c kinds.Config, objects local.Client) ([]admission.Plugin, error) {
 	}
 	return []admission.Plugin{
 		selector, restriction, plugin.ExtendedResourceToleration{}, plugin.LimitPodHardAntiAffinity{},
-		plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects},
+		plugin.DeviceAdmin{Namespaces: objects}, plugin.DefaultTolerationSeconds{NotReady: c.Options.NotReadySeconds, Unreachable: c.Options.UnreachableSeconds}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects},
 		plugin.TaintNodesByCondition{}, plugin.PodTopologyLabels{Nodes: objects}, plugin.AlwaysPullImages{}, security,
 	}, nil
 }

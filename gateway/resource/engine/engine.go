@@ -40,6 +40,8 @@ type Options struct {
 	// Objects are what the hooks of kinds may look up, by the engine that is made;
 	// nil for nothing.
 	Objects func(*Engine) crd.Objects
+	// DeleteWorkers is how many objects of a collection are deleted at a time; 0 means one.
+	DeleteWorkers int
 	// Turns are taken for the work on large objects; nil for none.
 	Turns resource.Turns
 	// Log receives what no client is told.
@@ -56,7 +58,7 @@ type Engine struct {
 // New makes an engine; it serves after [Engine.Run] is ready.
 func New(o Options) *Engine {
 	e := &Engine{catalog: o.Catalog, Reader: read.New(o.Store, o.Catalog, o.Reports, o.NoPast)}
-	w := write.Options{Store: o.Store, Catalog: o.Catalog, Turns: o.Turns, Log: o.Log}
+	w := write.Options{Store: o.Store, Catalog: o.Catalog, DeleteWorkers: o.DeleteWorkers, Turns: o.Turns, Log: o.Log}
 	if o.Objects != nil {
 		w.Objects = o.Objects(e)
 	}

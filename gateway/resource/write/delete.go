@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // Delete deletes an object, or marks it deleted while something holds it up.
@@ -188,20 +190,43 @@ func (e *Writer) DeleteCollection(ctx context.Context, t resource.Target, list *
 	if err != nil {
 		return err
 	}
-	for _, entry := range l.Entries {
-		meta, err := t.Resource.Metadata(entry)
-		if err != nil {
-			return err
-		}
-		one := t
-		one.Name, _ = object.String(object.Field(meta, "name"))
-		if ns, ok := object.String(object.Field(meta, "namespace")); ok {
-			one.Namespace = ns
-		}
-		var kept *crd.Kept
-		if err := e.deleteOne(ctx, one, o, w); err != nil && !apierrors.IsNotFound(err) && !errors.As(err, &kept) {
-			return err
-		}
+	return e.deleteAll(ctx, t, l.Entries, o, w)
+}
+
+// deleteAll deletes some objects at a time. Once one cannot be deleted no further one is
+// begun, and the error is that of the first that failed.
+func (e *Writer) deleteAll(ctx context.Context, t resource.Target, entries []*view.Entry, o *metav1.DeleteOptions, w resource.WriteOptions) error {
+	all, failed := errgroup.WithContext(ctx)
+	all.SetLimit(max(1, e.o.DeleteWorkers))
+	w = w.Shared()
+	for _, entry := range entries {
+		all.Go(func() error {
+			if failed.Err() != nil {
+				return nil
+			}
+			return e.deleteEntry(ctx, t, entry, o, w) // which is not broken off when another fails
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	return inTime(ctx)
+}
+
+// deleteEntry deletes one object of a collection, of which it is no mistake that it is gone
+// or has to stay.
+func (e *Writer) deleteEntry(ctx context.Context, t resource.Target, entry *view.Entry, o *metav1.DeleteOptions, w resource.WriteOptions) error {
+	meta, err := t.Resource.Metadata(entry)
+	if err != nil {
+		return err
+	}
+	t.Name, _ = object.String(object.Field(meta, "name"))
+	if ns, ok := object.String(object.Field(meta, "namespace")); ok {
+		t.Namespace = ns
+	}
+	var kept *crd.Kept
+	if err := e.deleteOne(ctx, t, o, w); err != nil && !apierrors.IsNotFound(err) && !errors.As(err, &kept) {
+		return err
 	}
 	return nil
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
@@ -123,4 +126,42 @@ func TestDeleteCollectionTellsOfAFailure_VERB04(t *testing.T) {
 	_, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, o, resource.WriteOptions{}, encoding.At(v1))
 	refused(t, err, 409, "Conflict", "the UID in the precondition (other) does not match")
 	w.raw(w.at(v1, "one")) // still there
+}
+
+// As many objects of a collection are deleted at a time as there are workers, who warn one
+// after the other; after a failure no further one is begun.
+func TestDeleteCollectionHasWorkers_VERB04(t *testing.T) {
+	w, l := watched(t)
+	for i := range 6 {
+		w.create(w.at(v1, ""), tab(v1, fmt.Sprint("tab-", i), "h", "1"))
+	}
+	w.o.DeleteWorkers = 3
+	var asked atomic.Int64
+	third := make(chan struct{})
+	l.validate = func(ctx context.Context, a admission.Attributes) error {
+		a.Warn("one")
+		if asked.Add(1) == 3 {
+			close(third)
+		}
+		select {
+		case <-third:
+			return apierrors.NewBadRequest("not now")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	var told []string
+	o := resource.WriteOptions{Warn: func(text string) { told = append(told, text) }}
+	_, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), o, encoding.At(v1))
+	refused(t, err, 400, "BadRequest", "not now")
+	if n := asked.Load(); n != 3 || len(told) != 3 {
+		t.Errorf("%d were tried, told of %q", n, told)
+	}
+	l.validate = nil
+	if _, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), resource.WriteOptions{}, encoding.At(v1)); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := w.List(w.ctx(), w.at(v1, ""), &internalversion.ListOptions{}); err != nil || len(left.Entries) != 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
 }

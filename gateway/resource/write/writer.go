@@ -27,6 +27,8 @@ type Options struct {
 	Admission admission.Chain
 	// Objects are what the hooks of kinds may look up; nil for nothing.
 	Objects crd.Objects
+	// DeleteWorkers is how many objects of a collection are deleted at a time; 0 means one.
+	DeleteWorkers int
 	// Turns are taken for what is large; nil for none.
 	Turns resource.Turns
 	// Log receives what no client is told.
