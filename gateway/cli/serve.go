@@ -88,7 +88,7 @@ func servingFlags(o *options.Serve) flagGroup {
 	f.StringVar(&o.API, "api", o.API, "which built-in `kinds` are served: all that are stable, or with crd those that custom resources need")
 	f.StringSliceVar(&o.RuntimeConfig, "runtime-config", nil, "`KEY=true` or false, comma-separated: which versions of built-in kinds are served, by api/all, api/ga, api/beta, api/alpha, GROUP/VERSION or GROUP/VERSION/PLURAL; without a value true. What is stable is by default")
 	f.StringVar(&o.AdvertiseAddress, "advertise-address", o.AdvertiseAddress, "`IP` by which others reach this gateway, in the endpoints of the service kubernetes; empty is --bind-address, or an address of the machine")
-	f.StringVar(&o.ServiceClusterIPRange, "service-cluster-ip-range", o.ServiceClusterIPRange, "`CIDR` of the addresses that services get")
+	f.StringVar(&o.ServiceClusterIPRange, "service-cluster-ip-range", o.ServiceClusterIPRange, "`CIDR` of the addresses that services get, or two of different families, comma-separated, of which the first is for those that ask for none")
 	f.StringVar(&o.ServiceNodePortRange, "service-node-port-range", o.ServiceNodePortRange, "the ports that services of type NodePort get, `first-last`")
 	f.StringVar(&o.TLSCertFile, "tls-cert-file", "", "PEM `file` with the serving certificate and its chain; without it the gateway's own authority issues one")
 	f.StringVar(&o.CertDir, "cert-dir", "", "`directory` with apiserver.crt and apiserver.key, if they are there, for where --tls-cert-file is not given; --data-dir is by default below it")

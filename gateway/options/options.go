@@ -173,7 +173,8 @@ type Serve struct {
 	// AdvertiseAddress is where others reach the gateway, as the service of the API
 	// says; "" is BindAddress, or an address of the machine where that is no other's.
 	AdvertiseAddress string
-	// ServiceClusterIPRange are the addresses of services, as "10.0.0.0/24".
+	// ServiceClusterIPRange are the addresses of services, as "10.0.0.0/24", or
+	// "10.0.0.0/16,fd00::/112" for those of two families.
 	ServiceClusterIPRange string
 	// ServiceNodePortRange are the node ports, as "30000-32767".
 	ServiceNodePortRange string
@@ -313,13 +314,24 @@ func (s Serve) Runtime() (map[string]bool, error) {
 	return out, nil
 }
 
-// ClusterIPs is ServiceClusterIPRange, which leaves room for some services.
-func (s Serve) ClusterIPs() (netip.Prefix, error) {
-	p, err := netip.ParsePrefix(s.ServiceClusterIPRange)
-	if err == nil && p.Addr().BitLen()-p.Bits() < 3 {
-		err = fmt.Errorf("%s has fewer than 8 addresses", p)
+// ClusterIPs is ServiceClusterIPRange: one range, or one for each family, which leave room
+// for some services.
+func (s Serve) ClusterIPs() (all []netip.Prefix, err error) {
+	for text := range strings.SplitSeq(s.ServiceClusterIPRange, ",") {
+		p, err := netip.ParsePrefix(text)
+		switch {
+		case err != nil:
+			return nil, err
+		case p.Addr().BitLen()-p.Bits() < 3:
+			return nil, fmt.Errorf("%s has fewer than 8 addresses", p)
+		case len(all) == 2:
+			return nil, fmt.Errorf("%s has more than two entries", s.ServiceClusterIPRange)
+		case len(all) == 1 && all[0].Addr().BitLen() == p.Addr().BitLen():
+			return nil, fmt.Errorf("the ranges of %s must be of different IP family", s.ServiceClusterIPRange)
+		}
+		all = append(all, p.Masked())
 	}
-	return p.Masked(), err
+	return all, nil
 }
 
 // NodePorts are the first and the last port of ServiceNodePortRange.

@@ -10,13 +10,14 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
-// validateService refuses ranges of sources of a load balancer that are none, in
+// validateService refuses changes of addresses and families, and ranges of sources of a load balancer that are none, in
 // the field or, where that is empty, in the annotation that was there before it.
 // Those that the object had may stay, and spaces around them are part of the API.
 func validateService(subresource string, obj, old map[string]any) (errs field.ErrorList) {
 	if subresource != "" {
 		return nil
 	}
+	errs = validateFamilies(obj, old)
 	path, ranges := field.NewPath("spec", "LoadBalancerSourceRanges"), sourceRanges(obj)
 	text, annotated := rangesAnnotation(obj)
 	if len(ranges) == 0 && annotated {

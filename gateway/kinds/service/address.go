@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -19,87 +19,53 @@ const headless = "None"
 
 // addresses sees to spec.clusterIP and what goes with it.
 func (s *request) addresses(ctx context.Context) error {
-	if s.is(corev1.ServiceTypeExternalName) {
+	if s.is(corev1.ServiceTypeExternalName) || s.stays() {
 		return nil
 	}
-	ip, list := object.TextAt(s.spec, "clusterIP"), texts(s.spec["clusterIPs"])
-	before := object.TextAt(s.was, "clusterIP")
-	held := ip != "" && ip == before
-	if before != "" && !held && object.TextAt(s.was, "type") != string(corev1.ServiceTypeExternalName) {
-		return s.invalid(clusterIPs.Index(0), []string{ip}, "may not change once set")
-	}
-	if contradict(ip, list) {
+	s.policy()
+	if s.contradicts() {
 		return nil // validation refuses it
 	}
-	if err := s.families(ip, list); err != nil {
-		return err
+	errs := s.malformed()
+	if len(errs) == 0 {
+		errs = s.families()
 	}
+	if len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, s.write.GetObject().GetName(), errs)
+	}
+	had := texts(s.was["clusterIPs"])
+	list, families := texts(s.spec["clusterIPs"]), texts(s.spec["ipFamilies"])
 	switch {
-	case ip == headless, held:
-	case ip == "":
-		free, err := s.anyAddress(ctx)
+	case len(list) > 0 && list[0] == headless:
+		return nil
+	case len(had) == 0: // all of them
+	case had[0] == headless || len(families) != 2 || len(texts(s.was["ipFamilies"])) != 1:
+		families = nil // what is there stays, or goes, or validation refuses it
+	}
+	return s.take(ctx, list, families, min(len(had), 1))
+}
+
+// take takes the addresses from the one of a number on: those that the client wants of
+// list, of each family.
+func (s *request) take(ctx context.Context, list, families []string, from int) error {
+	for len(list) < len(families) {
+		list = append(list, "")
+	}
+	for i := from; i < len(families); i++ {
+		p := s.pool(families[i])
+		if list[i] != "" {
+			if err := s.thisAddress(ctx, p, list[i], list); err != nil {
+				return err
+			}
+			continue
+		}
+		free, err := s.anyAddress(ctx, p)
 		if err != nil {
 			return err
 		}
-		ip = free.String()
-	default:
-		if err := s.thisAddress(ctx, ip); err != nil {
-			return err
-		}
+		list[i] = free.String()
 	}
-	s.spec["clusterIP"], s.spec["clusterIPs"] = ip, []any{ip}
-	return nil
-}
-
-// contradict tells that a list of addresses does not go with the one that is
-// said besides, or is none of a service.
-func contradict(ip string, list []string) bool {
-	if len(list) == 2 && list[0] == ip {
-		a, errA := netip.ParseAddr(list[0])
-		b, errB := netip.ParseAddr(list[1])
-		return errA != nil || errB != nil || a.Is4() == b.Is4()
-	}
-	return len(list) > 1 || len(list) == 1 && list[0] != ip
-}
-
-// families sees to the families of a service's addresses, of which the cluster has
-// one. A service that only names what others are at may have both.
-func (s *request) families(ip string, list []string) error {
-	ours, other := "IPv4", "IPv6"
-	if s.config.Addresses.Addr().Is6() {
-		ours, other = other, ours
-	}
-	bare := ip == headless && len(object.Child(s.spec, "selector")) == 0
-	if s.spec["ipFamilyPolicy"] == nil {
-		s.spec["ipFamilyPolicy"] = map[bool]string{true: "RequireDualStack", false: "SingleStack"}[bare]
-	}
-	policy, families := object.TextAt(s.spec, "ipFamilyPolicy"), texts(s.spec["ipFamilies"])
-	at := field.NewPath("spec", "ipFamilyPolicy")
-	const must = "must be 'RequireDualStack' or 'PreferDualStack' when multiple "
-	switch {
-	case policy == "SingleStack" && len(list) > 1:
-		return s.invalid(at, policy, must+"cluster IPs are specified")
-	case policy == "SingleStack" && len(families) > 1:
-		return s.invalid(at, policy, must+"IP families are specified")
-	case len(list) > len(families) && len(list) > 1:
-		return s.invalid(clusterIPs.Index(len(list)-1), list, other+" is not configured on this cluster")
-	case len(families) == 0:
-		families = []string{ours}
-	}
-	if bare && len(families) == 1 && policy != "SingleStack" {
-		families = append(families, map[string]string{ours: other, other: ours}[families[0]])
-	}
-	if !bare && policy == "RequireDualStack" {
-		return s.invalid(at, policy, "this cluster is not configured for dual-stack services")
-	}
-	all := make([]any, len(families))
-	for i, f := range families {
-		if !bare && f == other {
-			return s.invalid(field.NewPath("spec", "ipFamilies").Index(i), f, "not configured on this cluster")
-		}
-		all[i] = f
-	}
-	s.spec["ipFamilies"] = all
+	s.spec["clusterIP"], s.spec["clusterIPs"] = list[0], listOf(list)
 	return nil
 }
 
@@ -110,6 +76,15 @@ func texts(v any) []string {
 	for _, item := range list {
 		s, _ := item.(string)
 		out = append(out, s)
+	}
+	return out
+}
+
+// listOf is a list of texts, as trees have it.
+func listOf(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, t := range texts {
+		out[i] = t
 	}
 	return out
 }
@@ -135,19 +110,16 @@ func pairAddresses(spec, was map[string]any) {
 
 var clusterIPs = field.NewPath("spec", "clusterIPs")
 
-// thisAddress takes the address that the client wants.
-func (s *request) thisAddress(ctx context.Context, ip string) error {
+// thisAddress takes the address of a family that the client wants, of list.
+func (s *request) thisAddress(ctx context.Context, p *pool, ip string, list []string) error {
 	refuse := func(why string) error {
-		return s.invalid(clusterIPs, []string{ip}, "failed to allocate IP "+ip+": "+why)
-	}
-	if errs := validation.IsValidIPForLegacyField(clusterIPs.Index(0), ip, true, nil); len(errs) > 0 {
-		return s.invalid(clusterIPs.Index(0), ip, errs[0].Detail)
+		return s.invalid(clusterIPs, list, "failed to allocate IP "+ip+": "+why)
 	}
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {
-		return s.invalid(clusterIPs.Index(0), ip, err.Error())
+		return s.invalid(clusterIPs, list, err.Error())
 	}
-	switch in, err := s.inRange(ctx, addr); {
+	switch in, err := s.inRange(ctx, p, addr); {
 	case err != nil:
 		return err
 	case !in:
@@ -182,14 +154,19 @@ func usable(p netip.Prefix, addr netip.Addr) bool {
 	return addr.Is6() || addr != nth(p, uint64(1)<<(addr.BitLen()-p.Bits())-1)
 }
 
-// addressOfService is the address that a service has, the zero value for none.
-// It may be written in several ways.
-func addressOfService(service *unstructured.Unstructured) netip.Addr {
-	addr, err := netip.ParseAddr(object.TextAt(object.Child(service.Object, "spec"), "clusterIP"))
-	if err != nil {
-		return netip.Addr{}
+// addressesOfService are those that a service has. They may be written in several ways.
+func addressesOfService(service *unstructured.Unstructured) (all []netip.Addr) {
+	spec := object.Child(service.Object, "spec")
+	list := texts(spec["clusterIPs"])
+	if len(list) == 0 {
+		list = []string{object.TextAt(spec, "clusterIP")} // as before there were several
 	}
-	return addr
+	for _, ip := range list {
+		if addr, err := netip.ParseAddr(ip); err == nil {
+			all = append(all, addr)
+		}
+	}
+	return all
 }
 
 // nth is an address of a range.

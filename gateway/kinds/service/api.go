@@ -59,7 +59,7 @@ func (c *API) Reconcile(ctx context.Context, _ controller.Queue, key controller.
 			"name": key.Name, "namespace": key.Namespace, "labels": map[string]any{"component": "apiserver", "provider": "kubernetes"},
 		},
 		"spec": map[string]any{
-			"clusterIP": nth(c.config.Addresses, 1).String(),
+			"clusterIP": nth(c.config.Addresses[0], 1).String(),
 			"ports":     []any{map[string]any{"name": "https", "port": int64(443), "protocol": "TCP", "targetPort": c.port}},
 		},
 	}}

@@ -2,7 +2,6 @@ package service
 
 import (
 	"net/netip"
-	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -25,8 +24,9 @@ type Ports struct{ First, Last int64 }
 
 // Config is what an [Assigner] needs.
 type Config struct {
-	// Addresses are the cluster IPs.
-	Addresses netip.Prefix
+	// Addresses are the ranges of cluster IPs, at most one for each family, of which the
+	// first is that of who asks for none.
+	Addresses []netip.Prefix
 	// Ports are the node ports.
 	Ports Ports
 }
@@ -40,15 +40,23 @@ var (
 type Assigner struct {
 	config  Config
 	objects Objects
-	// fullUntil is until when the range is not looked through that was full, in
-	// nanoseconds since 1970.
-	fullUntil atomic.Int64
+	pools   []*pool // in the order of the configuration
 }
 
 var _ admission.Editor = &Assigner{}
 
 // New makes an assigner that finds and writes objects.
-func New(c Config, objects Objects) *Assigner { return &Assigner{config: c, objects: objects} }
+func New(c Config, objects Objects) *Assigner {
+	a := &Assigner{config: c, objects: objects}
+	for _, p := range c.Addresses {
+		family := v4
+		if p.Addr().Is6() {
+			family = v6
+		}
+		a.pools = append(a.pools, &pool{own: p, family: family})
+	}
+	return a
+}
 
 // Name implements [admission.Plugin].
 func (*Assigner) Name() string { return order.ServiceAllocation }

@@ -183,7 +183,7 @@ func TestEndpointsFollowLeasesOfGateways(t *testing.T) {
 // The default range of addresses is there and ready, again when somebody deletes it.
 func TestTheDefaultServiceCIDR(t *testing.T) {
 	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
-	r := NewRange(w.Client, Config{Addresses: netip.MustParsePrefix("10.0.0.0/24")})
+	r := NewRange(w.Client, Config{Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}})
 	for range 2 {
 		for range 2 {
 			if err := r.Reconcile(t.Context(), nil, r.Seeds()[0]); err != nil {

@@ -45,7 +45,7 @@ func keptObjects(t *testing.T) *controllertest.Objects {
 // Whatever call of a controller fails, it says so, and the next run mends what is left and
 // writes nothing that is there.
 func TestFailuresOfControllersAreTold(t *testing.T) {
-	c := Config{Addresses: netip.MustParsePrefix("10.0.0.0/24")}
+	c := Config{Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}}
 	for what, run := range map[string]func(f *controllertest.Failing) error{
 		"the service of the API": func(f *controllertest.Failing) error {
 			return NewAPI(f, c, 6443).Reconcile(t.Context(), nil, NewAPI(f, c, 6443).Seeds()[0])
@@ -77,7 +77,7 @@ func TestFailuresOfControllersAreTold(t *testing.T) {
 
 // Who was faster did what had to be done: that is no failure.
 func TestWhoWasFasterIsNoFailure(t *testing.T) {
-	c := Config{Addresses: netip.MustParsePrefix("10.0.0.0/24")}
+	c := Config{Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}}
 	exists, conflict, notFound := apierrors.NewAlreadyExists(services, "x"), apierrors.NewConflict(services, "x", controllertest.ErrAway), apierrors.NewNotFound(services, "x")
 	for what, try := range map[string]struct {
 		run    func(s *controllertest.Failing) error
@@ -120,7 +120,7 @@ func TestWhoWasFasterIsNoFailure(t *testing.T) {
 // A range that is as it should be is only looked at.
 func TestAReadyRangeIsLeftAlone(t *testing.T) {
 	f := &controllertest.Failing{Engine: keptObjects(t)}
-	r := NewRange(f, Config{Addresses: netip.MustParsePrefix("10.0.0.0/24")})
+	r := NewRange(f, Config{Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}})
 	for run, want := range []int{3, 1} { // get, create and update; get
 		f.Calls = 0
 		if err := r.Reconcile(t.Context(), nil, r.Seeds()[0]); err != nil || f.Calls != want {

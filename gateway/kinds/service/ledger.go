@@ -51,7 +51,7 @@ func (l *Ledger) Reconcile(ctx context.Context, _ controller.Queue, _ controller
 	}
 	missing := map[netip.Addr]*unstructured.Unstructured{}
 	for _, s := range all {
-		if ip := addressOfService(s); ip.IsValid() {
+		for _, ip := range addressesOfService(s) {
 			missing[ip] = s
 		}
 	}

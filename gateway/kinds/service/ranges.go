@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -15,9 +16,28 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
+// pool are the addresses of one family.
+type pool struct {
+	own    netip.Prefix // that of the cluster
+	family string
+	// fullUntil is until when the range is not looked through that was full, in
+	// nanoseconds since 1970.
+	fullUntil atomic.Int64
+}
+
+// pool is that of a family; nil where the cluster has none.
+func (a *Assigner) pool(family string) *pool {
+	for _, p := range a.pools {
+		if p.family == family {
+			return p
+		}
+	}
+	return nil
+}
+
 // further are the ranges that ServiceCIDRs add to that of the cluster, of its family
 // (KEP-1880). One that is not ready, or goes, has no addresses to give.
-func (s *request) further(ctx context.Context) (all []netip.Prefix, err error) {
+func (s *request) further(ctx context.Context, own netip.Prefix) (all []netip.Prefix, err error) {
 	listed, err := s.objects.List(ctx, serviceCIDRs, "")
 	if err != nil {
 		return nil, ignoreNotFound(err) // not all gateways serve them
@@ -29,7 +49,7 @@ func (s *request) further(ctx context.Context) (all []netip.Prefix, err error) {
 		}
 		for _, text := range c.Spec.CIDRs {
 			p, err := netip.ParsePrefix(text)
-			if err == nil && p.Addr().Is4() == s.config.Addresses.Addr().Is4() && p.Masked() != s.config.Addresses.Masked() && !slices.Contains(all, p) {
+			if err == nil && p.Addr().Is4() == own.Addr().Is4() && p.Masked() != own.Masked() && !slices.Contains(all, p) {
 				all = append(all, p)
 			}
 		}
@@ -38,11 +58,11 @@ func (s *request) further(ctx context.Context) (all []netip.Prefix, err error) {
 }
 
 // inRange tells whether services may have an address.
-func (s *request) inRange(ctx context.Context, addr netip.Addr) (bool, error) {
-	if usable(s.config.Addresses, addr) {
+func (s *request) inRange(ctx context.Context, of *pool, addr netip.Addr) (bool, error) {
+	if usable(of.own, addr) {
 		return true, nil
 	}
-	all, err := s.further(ctx)
+	all, err := s.further(ctx, of.own)
 	return slices.ContainsFunc(all, func(p netip.Prefix) bool { return usable(p, addr) }), err
 }
 
@@ -53,24 +73,24 @@ var errFull = errors.New("failed to allocate a serviceIP: range is full")
 const fullFor = 10 * time.Second
 
 // anyAddress takes one that is free, of the cluster's range while that has any.
-func (s *request) anyAddress(ctx context.Context) (netip.Addr, error) {
-	full := time.Now().UnixNano() < s.fullUntil.Load()
+func (s *request) anyAddress(ctx context.Context, of *pool) (netip.Addr, error) {
+	full := time.Now().UnixNano() < of.fullUntil.Load()
 	if !full {
-		addr, err := s.anyIn(ctx, s.config.Addresses)
+		addr, err := s.anyIn(ctx, of.own, of.own)
 		if !errors.Is(err, errFull) {
 			return addr, err
 		}
-		s.fullUntil.Store(time.Now().Add(fullFor).UnixNano())
+		of.fullUntil.Store(time.Now().Add(fullFor).UnixNano())
 	}
-	all, err := s.further(ctx)
+	all, err := s.further(ctx, of.own)
 	if err != nil {
 		return netip.Addr{}, err
 	}
 	if full {
-		all = append(all, s.config.Addresses)
+		all = append(all, of.own)
 	}
 	for _, p := range all {
-		if addr, err := s.anyIn(ctx, p); !errors.Is(err, errFull) {
+		if addr, err := s.anyIn(ctx, of.own, p); !errors.Is(err, errFull) {
 			return addr, err
 		}
 	}
@@ -80,9 +100,9 @@ func (s *request) anyAddress(ctx context.Context) (netip.Addr, error) {
 // attempts is how many random addresses are tried before all are, most how many those are.
 const attempts, most = 16, 1 << 16
 
-// anyIn takes one of a range, those that clients may name last.
-func (s *request) anyIn(ctx context.Context, p netip.Prefix) (netip.Addr, error) {
-	own := s.config.Addresses
+// anyIn takes one of a range, those that clients may name last; own is that of the
+// cluster.
+func (s *request) anyIn(ctx context.Context, own, p netip.Prefix) (netip.Addr, error) {
 	all, begin, first := sizeOf(p), uint64(0), uint64(1)
 	switch {
 	case p == own:

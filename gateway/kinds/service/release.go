@@ -2,11 +2,11 @@ package service
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -14,24 +14,21 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 )
 
-// Release gives the address of a service back when that goes, or has another. What it
+// Release gives the addresses of a service back when that goes, or has others. What it
 // does not see, as nobody was elected, is the [Ledger]'s.
 type Release struct {
 	objects Objects
 	// held are the addresses of services as they were seen last. Reconciling has them for itself.
-	held map[types.NamespacedName]heldAddress
+	held map[types.NamespacedName]heldAddresses
 }
 
-// heldAddress is the IPAddress of a service. The uid tells it from one that another
-// write has made since.
-type heldAddress struct {
-	ip  string
-	uid types.UID
-}
+// heldAddresses are the uids of the IPAddresses of a service, which tell them from those
+// that another write has made since.
+type heldAddresses map[string]types.UID
 
 // NewRelease makes the controller.
 func NewRelease(objects Objects) *Release {
-	return &Release{objects, map[types.NamespacedName]heldAddress{}}
+	return &Release{objects, map[types.NamespacedName]heldAddresses{}}
 }
 
 // Name implements [controller.Controller].
@@ -47,14 +44,17 @@ func (r *Release) Reconcile(ctx context.Context, _ controller.Queue, key control
 	if err != nil {
 		return err
 	}
-	before := r.held[service]
-	if before.ip != "" && before.ip != now.ip {
-		err = r.objects.Delete(ctx, addresses, "", before.ip, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &before.uid}})
+	for ip, uid := range r.held[service] {
+		if _, ok := now[ip]; ok {
+			continue
+		}
+		err = r.objects.Delete(ctx, addresses, "", ip, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 		if !apierrors.IsConflict(err) && ignoreNotFound(err) != nil {
 			return err
 		}
 	}
-	if now.uid == "" {
+	maps.DeleteFunc(now, func(_ string, uid types.UID) bool { return uid == "" })
+	if len(now) == 0 {
 		delete(r.held, service)
 	} else {
 		r.held[service] = now
@@ -62,30 +62,39 @@ func (r *Release) Reconcile(ctx context.Context, _ controller.Queue, key control
 	return nil
 }
 
-// now is the address that a service has, without a uid where its IPAddress is not there, or
+// now are the addresses that a service has, without a uid where an IPAddress is not there, or
 // not its own.
-func (r *Release) now(ctx context.Context, service types.NamespacedName) (heldAddress, error) {
+func (r *Release) now(ctx context.Context, service types.NamespacedName) (heldAddresses, error) {
 	found, err := r.objects.Get(ctx, services, service.Namespace, service.Name)
 	if err != nil {
-		return heldAddress{}, ignoreNotFound(err)
+		return nil, ignoreNotFound(err)
 	}
-	ip := addressOfService(found)
-	if !ip.IsValid() {
-		return heldAddress{}, nil
+	out := heldAddresses{}
+	for _, ip := range addressesOfService(found) {
+		uid, err := r.address(ctx, service, ip.String())
+		if err != nil {
+			return nil, err
+		}
+		out[ip.String()] = uid
 	}
-	var address *unstructured.Unstructured
-	if address, err = r.objects.Get(ctx, addresses, "", ip.String()); apierrors.IsNotFound(err) {
+	return out, nil
+}
+
+// address is the uid of the IPAddress of a service; "" where it is not there, or not its own.
+func (r *Release) address(ctx context.Context, service types.NamespacedName, ip string) (types.UID, error) {
+	address, err := r.objects.Get(ctx, addresses, "", ip)
+	if apierrors.IsNotFound(err) {
 		// It was made before the service, whose event may be ahead.
 		if err = r.objects.Fresh(ctx); err == nil {
-			address, err = r.objects.Get(ctx, addresses, "", ip.String())
+			address, err = r.objects.Get(ctx, addresses, "", ip)
 		}
 	}
 	if err != nil {
-		return heldAddress{ip: ip.String()}, ignoreNotFound(err)
+		return "", ignoreNotFound(err)
 	}
 	parent := parentOf(address) // by how its name begins, where the server has made that
 	if !ours(address) || object.TextAt(parent, "namespace") != service.Namespace || !strings.HasPrefix(service.Name, object.TextAt(parent, "name")) {
-		return heldAddress{ip: ip.String()}, nil
+		return "", nil
 	}
-	return heldAddress{ip.String(), address.GetUID()}, nil
+	return address.GetUID(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,8 +95,7 @@ func (s *request) taken(ctx context.Context, held *unstructured.Unstructured) (b
 
 // has tells whether a service has an address.
 func has(service *unstructured.Unstructured, ip string) bool {
-	addr := addressOfService(service)
-	return addr.IsValid() && addr.String() == ip
+	return slices.ContainsFunc(addressesOfService(service), func(a netip.Addr) bool { return a.String() == ip })
 }
 
 // known tells whether the cache knows that an address is taken, or left over: whoever

@@ -27,10 +27,10 @@ func (a *Assigner) Edit(ctx context.Context, w admission.Attributes, tree map[st
 		if err != nil {
 			return false, err
 		}
-		was = object.Child(old.Object, "spec")
+		was = a.asRead(object.Child(old.Object, "spec"))
 	}
-	pairAddresses(spec, was)
 	inherit(spec, was)
+	pairAddresses(spec, was)
 	if policy := object.TextAt(spec, "internalTrafficPolicy"); object.TextAt(spec, "type") == "ExternalName" && (policy == "Cluster" || policy == "Local") {
 		delete(spec, "internalTrafficPolicy") // which older releases gave them
 	}
@@ -76,11 +76,6 @@ func inherit(spec, was map[string]any) {
 			if spec[name] == nil || spec[name] == "" {
 				spec[name] = was[name]
 			}
-		}
-	}
-	for _, name := range []string{"ipFamilies", "ipFamilyPolicy"} {
-		if spec[name] == nil && was[name] != nil && kind != "ExternalName" {
-			spec[name] = was[name]
 		}
 	}
 	drop := func(name string) {

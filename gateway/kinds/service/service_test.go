@@ -46,7 +46,11 @@ func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports
 	w := &world{t: t, store: store}
 	e := realengine.Over(t, store, func(e *engine.Engine) admission.Chain {
 		objects := local.New(e, resource.Component("services"))
-		w.a = New(Config{Addresses: netip.MustParsePrefix(addresses), Ports: ports}, objects)
+		var ranges []netip.Prefix
+		for r := range strings.SplitSeq(addresses, ",") {
+			ranges = append(ranges, netip.MustParsePrefix(r))
+		}
+		w.a = New(Config{Addresses: ranges, Ports: ports}, objects)
 		return admissiontest.Chain(t, w.a, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects})
 	})
 	w.Engine, w.Client = e.Verbs, e.Client
@@ -105,7 +109,7 @@ func TestServicesGetAddresses(t *testing.T) {
 	w := newWorld(t, "10.0.0.0/29", Ports{30000, 30001})
 	first := w.must(services, "", service("a", `"type":"ClusterIP"`))
 	ip, _ := at(first, "spec", "clusterIP").(string)
-	if !w.a.config.Addresses.Contains(netip.MustParseAddr(ip)) || !reflect.DeepEqual(at(first, "spec", "clusterIPs"), []any{ip}) ||
+	if !w.a.config.Addresses[0].Contains(netip.MustParseAddr(ip)) || !reflect.DeepEqual(at(first, "spec", "clusterIPs"), []any{ip}) ||
 		!reflect.DeepEqual(at(first, "spec", "ipFamilies"), []any{"IPv4"}) || at(first, "spec", "ipFamilyPolicy") != "SingleStack" {
 		t.Errorf("%v", first["spec"])
 	}
