@@ -10,9 +10,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/auth/rbac/reconciliation"
 	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
 var (
@@ -28,6 +31,10 @@ type Policy struct {
 	ClusterRoleBindings []rbacv1.ClusterRoleBinding `json:"clusterRoleBindings"`
 	Roles               []rbacv1.Role               `json:"roles"`
 	RoleBindings        []rbacv1.RoleBinding        `json:"roleBindings"`
+	// Split are ClusterRoleBindings, each by the one that it was a part of in older
+	// releases: where only that one is there, it has the same subjects, which somebody
+	// may have chosen.
+	Split map[string]string `json:"split"`
 }
 
 // Bootstrap is what every cluster begins with: kube-apiserver's, and what is about
@@ -43,6 +50,9 @@ var Bootstrap = sync.OnceValue(func() Policy {
 		p.ClusterRoleBindings = append(p.ClusterRoleBindings, more.ClusterRoleBindings...)
 		p.Roles = append(p.Roles, more.Roles...)
 		p.RoleBindings = append(p.RoleBindings, more.RoleBindings...)
+		if more.Split != nil {
+			p.Split = more.Split
+		}
 	}
 	for i := range p.ClusterRoles {
 		mark(&p.ClusterRoles[i])
@@ -77,6 +87,9 @@ const atOnce = 16
 // lack. It takes nothing away, and leaves objects alone whose annotation says so.
 // Several gateways may do so at once.
 func Ensure(ctx context.Context, objects Objects, p Policy) error {
+	if err := split(client{ctx, objects}, p); err != nil {
+		return err
+	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(atOnce)
 	c := client{ctx, objects}
@@ -97,4 +110,33 @@ func Ensure(ctx context.Context, objects Objects, p Policy) error {
 		work.Go(func() error { return c.binding(reconciliation.RoleBindingAdapter{RoleBinding: &o}, c.roleBindings()) })
 	}
 	return work.Wait()
+}
+
+// split makes those bindings that were parts of others and are not there.
+func split(c client, p Policy) error {
+	for _, b := range p.ClusterRoleBindings {
+		whole, ok := p.Split[b.Name]
+		if !ok {
+			continue
+		}
+		var was, is rbacv1.ClusterRoleBinding
+		switch err := c.get(gvr.ClusterRoleBindings, "", whole, &was); {
+		case apierrors.IsNotFound(err):
+			continue
+		case err != nil:
+			return err
+		}
+		if err := c.get(gvr.ClusterRoleBindings, "", b.Name, &is); !apierrors.IsNotFound(err) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		part := b.DeepCopy()
+		part.Subjects, part.Labels, part.Annotations = was.Subjects, was.Labels, was.Annotations
+		if err := c.create(gvr.ClusterRoleBindings, part, &is); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return nil
 }

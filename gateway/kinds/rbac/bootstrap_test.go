@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -123,6 +124,30 @@ func TestEnsure_AddsAndTakesNothingAway(t *testing.T) {
 	}
 	if b := get[rbacv1.ClusterRoleBinding](t, e, gvr.ClusterRoleBindings, "", "system:kube-dns"); len(b.Subjects) != 2 || b.Subjects[0].Name != "u" || b.Subjects[1].Name != "kube-dns" {
 		t.Errorf("subjects %v", b.Subjects)
+	}
+}
+
+// A binding that was a part of another has the subjects of that one, which an
+// administrator may have changed before there was this one.
+func TestEnsure_SplitsBindings(t *testing.T) {
+	e := begin(t, storagetest.NewMemory())
+	change(t, e, gvr.ClusterRoleBindings, "system:discovery", func(o *unstructured.Unstructured) {
+		o.SetAnnotations(map[string]string{rbacv1.AutoUpdateAnnotationKey: "false"})
+		o.SetLabels(map[string]string{"mine": "yes"})
+		o.Object["subjects"] = []any{map[string]any{"kind": "User", "name": "u", "apiGroup": "rbac.authorization.k8s.io"}}
+	})
+	if err := e.Delete(t.Context(), gvr.ClusterRoleBindings, "", "system:public-info-viewer", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := e.Fresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ensure(t, e)
+	}
+	b := get[rbacv1.ClusterRoleBinding](t, e, gvr.ClusterRoleBindings, "", "system:public-info-viewer")
+	if len(b.Subjects) != 1 || b.Subjects[0].Name != "u" || b.RoleRef.Name != b.Name || b.Labels["mine"] != "yes" || b.Annotations[rbacv1.AutoUpdateAnnotationKey] != "false" {
+		t.Errorf("%+v", b)
 	}
 }
 
