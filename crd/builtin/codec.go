@@ -32,6 +32,8 @@ type codec struct {
 	// others are the versions that have a Go type of their own: what is stored
 	// at one of them stays there until it is converted.
 	others extend.Layouts
+	// older are the versions that are read as what they are at the storage version.
+	older extend.Older
 }
 
 func newCodec(gvk schema.GroupVersionKind, storedAs string, alike []string, fresh func() object.GoObject) *codec {
@@ -86,7 +88,7 @@ func (c *codec) read(stored []byte) (object.GoObject, error) {
 			return nil, err
 		}
 		typed.GetObjectKind().SetGroupVersionKind(gvk)
-		return typed, nil
+		return c.renewed(typed, apiVersion)
 	}
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(raw); err != nil {
@@ -96,7 +98,24 @@ func (c *codec) read(stored []byte) (object.GoObject, error) {
 		return nil, err
 	}
 	typed := c.empty(envelope.APIVersion)
-	return typed, typed.Unmarshal(envelope.Raw)
+	if err := typed.Unmarshal(envelope.Raw); err != nil {
+		return nil, err
+	}
+	return c.renewed(typed, envelope.APIVersion)
+}
+
+// renewed is what was read of an older version at the storage version.
+func (c *codec) renewed(typed object.GoObject, apiVersion string) (object.GoObject, error) {
+	old := c.older[apiVersion]
+	if old == nil {
+		return typed, nil
+	}
+	out, err := old.Renew(typed)
+	if err != nil {
+		return nil, err
+	}
+	out.GetObjectKind().SetGroupVersionKind(c.gvk)
+	return out, nil
 }
 
 // empty is an object to read into what is stored at an apiVersion.
@@ -104,6 +123,8 @@ func (c *codec) empty(apiVersion string) object.GoObject {
 	typed, gvk := c.fresh(), c.gvk
 	if own := c.others[apiVersion]; own != nil {
 		typed, gvk = own.Fresh(), schema.FromAPIVersionAndKind(apiVersion, c.gvk.Kind)
+	} else if old := c.older[apiVersion]; old != nil {
+		typed = old.Fresh()
 	}
 	typed.GetObjectKind().SetGroupVersionKind(gvk)
 	return typed
@@ -123,7 +144,7 @@ func (c *codec) accepts(envelope *runtime.Unknown) error {
 	if err != nil {
 		return err
 	}
-	own := c.others[envelope.APIVersion] != nil
+	own := c.others[envelope.APIVersion] != nil || c.older[envelope.APIVersion] != nil || gv.Group != "" && slices.Contains(c.alike, envelope.APIVersion)
 	if gv.Group != c.gvk.Group && !own || envelope.Kind != c.gvk.Kind {
 		return fmt.Errorf("it is a %s of %s", envelope.Kind, envelope.APIVersion)
 	}

@@ -79,7 +79,7 @@ func fromFile(f *file.File, ttl time.Duration) (*crd.Definition, error) {
 		return nil, err
 	}
 	codec := newCodec(at, f.StoredAs, alike, fresh)
-	codec.others, d.Codec = also.Layouts, codec
+	codec.others, codec.older, d.Codec = also.Layouts, extend.OlderOf(d.GroupResource()), codec
 	if len(also.Layouts) > 0 {
 		d.Convert = also.Layouts.Convert
 	}

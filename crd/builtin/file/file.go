@@ -27,8 +27,8 @@ type File struct {
 	// StoredAs is the version that stored objects name, when it is not the
 	// storage version.
 	StoredAs string `json:"storedAs,omitempty"`
-	// Alike are versions of the group, not served here, whose protobuf has the
-	// same layout.
+	// Alike are versions, not served here, whose protobuf has the same layout: of the
+	// group, or of another that the kind was in.
 	Alike []string `json:"alike,omitempty"`
 	// Name is the format that names have.
 	Name NameRule `json:"name,omitempty"`
