@@ -38,3 +38,18 @@ func TestWhatCountsAsAGeneration(t *testing.T) {
 		}
 	}
 }
+
+// A new CSIDriver has no generation; its changes are counted from there.
+func TestGenerationsThatBeginLate(t *testing.T) {
+	d := definitions(t)["csidriver"]
+	obj := crdtest.Shaped(t, d, `{"metadata":{"name":"d"},"spec":{}}`)
+	d.Versions[0].Strategy.Prepare(t.Context(), obj, nil)
+	if n := obj.GetGeneration(); n != 0 {
+		t.Errorf("a new one has generation %d", n)
+	}
+	next := crdtest.Shaped(t, d, `{"metadata":{"name":"d"},"spec":{"podInfoOnMount":true}}`)
+	d.Versions[0].Strategy.Prepare(t.Context(), next, obj)
+	if n := next.GetGeneration(); n != 1 {
+		t.Errorf("after a change it has generation %d", n)
+	}
+}

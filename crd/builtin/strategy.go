@@ -86,7 +86,7 @@ func (s *strategy) prepareNew(ctx context.Context, tree map[string]any) {
 		set(tree, strings.Split(path, "."), v)
 	}
 	k.dropGated(tree, nil)
-	if len(k.file.Generation) > 0 {
+	if len(k.file.Generation) > 0 && !k.file.LateGeneration {
 		object.Ensure(tree, "metadata")["generation"] = int64(1)
 	}
 	if k.also.PrepareCreate != nil {

@@ -61,8 +61,10 @@ type Addition struct {
 	Among []string `json:"among,omitempty"`
 
 	// Immutable refuses another value than the one that was there, except at
-	// the paths in Except. Message replaces the usual one.
+	// the paths in Except. Message replaces the usual one. Where there was none there
+	// can be none, if it is not Settable.
 	Immutable bool     `json:"immutable,omitempty"`
+	Settable  bool     `json:"settable,omitempty"`
 	Except    []string `json:"except,omitempty"`
 	Message   string   `json:"message,omitempty"`
 

@@ -97,7 +97,7 @@ func fieldsOf(names []string, t reflect.Type) []string {
 // value checks one value by all that is said of it.
 func (c *checker) value(p place) field.ErrorList {
 	var errs field.ErrorList
-	if p.old != nil && c.Immutable && !p.opens {
+	if c.Immutable && !p.opens && (p.old != nil || p.added && !c.Settable) {
 		errs = append(errs, p.ofChange(c.unchanged(p)...)...)
 	}
 	switch x := p.value.(type) {

@@ -43,6 +43,8 @@ type place struct {
 	path       *field.Path
 	up         []any
 	key        string // in a map
+	// added: the object around it was there before, and had no such field.
+	added bool
 	// opens: at this value nothing is immutable.
 	opens bool
 	// but: fields that are not judged.
@@ -133,7 +135,7 @@ func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
 		if v == nil && (was == nil || child.check == nil) {
 			continue
 		}
-		errs = append(errs, child.validate(place{value: v, old: was, path: path, up: below, late: p.late})...)
+		errs = append(errs, child.validate(place{value: v, old: was, path: path, up: below, late: p.late, added: before != nil && was == nil && !child.empty(v)})...)
 	}
 	return errs
 }

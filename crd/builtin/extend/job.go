@@ -44,9 +44,9 @@ func validateJob(subresource string, obj, old map[string]any) field.ErrorList {
 	case "":
 		errs := append(validateJobSelector(job, obj, old), validateSuccessPolicy(&job.Spec, field.NewPath("spec", "successPolicy", "rules"))...)
 		if old == nil {
-			errs = append(errs, validateHostnames(job)...)
+			return append(errs, validateHostnames(job)...)
 		}
-		return errs
+		return append(errs, validateJobTemplate(job, before)...)
 	case "status":
 		return validateJobStatus(job, before)
 	}

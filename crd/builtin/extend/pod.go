@@ -21,6 +21,9 @@ import (
 func completePod(obj map[string]any) {
 	pairAddresses(object.Child(obj, "status"))
 	spec := object.Child(obj, "spec")
+	if object.Child(spec, "resources") != nil {
+		requestTotals(obj)
+	}
 	if grace, ok := spec["terminationGracePeriodSeconds"].(int64); ok && grace < 0 {
 		spec["terminationGracePeriodSeconds"] = int64(1)
 	}
@@ -78,14 +81,8 @@ func narrowPod(subresource string, obj, old map[string]any) {
 	}
 	spec := runtime.DeepCopyJSON(was)
 	if subresource == "resize" {
-		for _, list := range []string{"containers", "initContainers"} {
-			sizes := byName(wanted[list])
-			for name, c := range byName(spec[list]) {
-				if size := sizes[name]; size != nil {
-					object.Keep(c, size, "resources")
-					object.Keep(c, size, "resizePolicy")
-				}
-			}
+		if !resized(spec, wanted) {
+			return
 		}
 	} else {
 		object.Keep(spec, wanted, debuggers)
@@ -155,6 +152,9 @@ func podGrace(obj map[string]any, asked *int64) int64 {
 func validatePod(subresource string, obj, old map[string]any) (errs field.ErrorList) {
 	if subresource == "" {
 		errs = append(validatePodAnnotations(obj, old), validatePodTotals(obj)...)
+	}
+	if subresource == "resize" {
+		errs = append(validateResize(obj, old), validatePodTotals(obj)...)
 	}
 	return append(errs, validateDebuggers(subresource, obj, old)...)
 }

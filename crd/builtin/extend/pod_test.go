@@ -25,7 +25,7 @@ func podOf(t *testing.T, spec string) *unstructured.Unstructured {
 func TestSubresourcesOfPodsChangeTheirPart(t *testing.T) {
 	const (
 		was    = `"nodeName":"n","containers":[{"name":"c","image":"i"},{"name":"d","image":"j"}]`
-		wanted = `"nodeName":"other","serviceAccountName":"admin","containers":[{"name":"d","image":"bad","resources":{"limits":{"cpu":"2"}}}],"ephemeralContainers":[{"name":"e","image":"busybox"}]`
+		wanted = `"nodeName":"other","serviceAccountName":"admin","containers":[{"name":"c","image":"bad"},{"name":"d","image":"bad","resources":{"limits":{"cpu":"2"}}}],"ephemeralContainers":[{"name":"e","image":"busybox"}]`
 	)
 	for subresource, want := range map[string]string{
 		"ephemeralcontainers": was + `,"ephemeralContainers":[{"name":"e","image":"busybox"}]`,

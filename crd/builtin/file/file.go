@@ -39,6 +39,8 @@ type File struct {
 	// Generation are the paths whose change the generation counts;
 	// without any the kind has none.
 	Generation []string `json:"generation,omitempty"`
+	// LateGeneration has it counted from the first change on: a new object has none.
+	LateGeneration bool `json:"lateGeneration,omitempty"`
 	// Verbs are those served, when not all are.
 	Verbs []string `json:"verbs,omitempty"`
 	// ChangesFirst tells of changes that are refused before what else is wrong, as

@@ -201,6 +201,24 @@ func spares(b *policyv1.PodDisruptionBudget) bool {
 	return p != nil && *p == policyv1.AlwaysAllow || s.CurrentHealthy >= s.DesiredHealthy && s.DesiredHealthy > 0
 }
 
+// whyNot is why a budget allows no disruption.
+func whyNot(b *policyv1.PodDisruptionBudget) string {
+	s, why := &b.Status, meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
+	if why != nil && (why.Status != metav1.ConditionFalse || why.Message == "") {
+		why = nil
+	}
+	not := "The disruption budget " + b.Name + " does not allow evicting pods currently"
+	switch {
+	case why != nil && why.Reason == policyv1.SyncFailedReason: // whose numbers cannot be believed
+		return not + " because it failed sync: " + why.Message
+	case s.CurrentHealthy <= s.DesiredHealthy:
+		return fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, s.DesiredHealthy, s.CurrentHealthy)
+	case why != nil:
+		return fmt.Sprintf("%s (%s): %s", not, why.Reason, why.Message)
+	}
+	return not
+}
+
 // spend takes one disruption from a budget, so that the next eviction finds one
 // less before the budget's controller has counted again.
 func spend(ctx context.Context, objects Objects, b *policyv1.PodDisruptionBudget, p *corev1.Pod, dry bool) error {
@@ -209,7 +227,7 @@ func spend(ctx context.Context, objects Objects, b *policyv1.PodDisruptionBudget
 	case s.ObservedGeneration < b.Generation:
 		return refused(10, "The disruption budget %s is still being processed by the server.", b.Name)
 	case s.DisruptionsAllowed <= 0:
-		return refused(0, "The disruption budget %s needs %d healthy pods and has %d currently", b.Name, s.DesiredHealthy, s.CurrentHealthy)
+		return refused(0, "%s", whyNot(b))
 	case len(s.DisruptedPods) >= maxDisrupted:
 		return apierrors.NewForbidden(budgets, b.Name, fmt.Errorf("DisruptedPods map too big - too many evictions not confirmed by PDB controller"))
 	case dry:
