@@ -22,6 +22,10 @@ func decodeJSON(body []byte) (Patch, []string, error) {
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
 	}
+	odd, err := oddOperations(body)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
+	}
 	return func(from State) (map[string]any, error) {
 		data, err := operations.Apply(from.JSON)
 		if err != nil {
@@ -36,17 +40,18 @@ func decodeJSON(body []byte) (Patch, []string, error) {
 			return nil, Invalid(data, err)
 		}
 		return tree, nil
-	}, oddOperations(body), nil
+	}, odd, nil
 }
 
 // oddOperations names the fields of a JSON patch that are duplicate or that
-// operations do not have, in the order of the operations.
-func oddOperations(body []byte) []string {
+// operations do not have, in the order of the operations. It fails on a name or a path
+// that is no text, of which the patch library would only say that it cannot do it.
+func oddOperations(body []byte) ([]string, error) {
 	const wrapper = `{"patch":`
 	wrapped := slices.Concat([]byte(wrapper), body, []byte("}"))
 	tree, duplicates, err := object.Parse(wrapped)
 	if err != nil {
-		return nil // the patch library is less strict; there is nothing to say
+		return nil, nil // the patch library is less strict; there is nothing to say
 	}
 	operations, _ := tree["patch"].([]any)
 	odd := make([][]string, len(operations)+1) // the last are of none
@@ -60,12 +65,29 @@ func oddOperations(body []byte) []string {
 	for i, o := range operations {
 		fields, _ := o.(map[string]any)
 		for _, k := range slices.Sorted(maps.Keys(fields)) {
-			switch k {
-			case "op", "path", "from", "value":
+			switch v := fields[k]; k {
+			case "value":
+			case "op", "path", "from":
+				if _, ok := v.(string); !ok && v != nil {
+					return nil, fmt.Errorf("json: cannot unmarshal %s into Go struct field jsonPatchOp.%s of type string", kindOf(v), k)
+				}
 			default:
 				odd[i] = append(odd[i], fmt.Sprintf("json patch unknown field %q", fmt.Sprintf("[%d].%s", i, k)))
 			}
 		}
 	}
-	return slices.Concat(odd...)
+	return slices.Concat(odd...), nil
+}
+
+// kindOf is what a value that is no text is called in JSON.
+func kindOf(v any) string {
+	switch v.(type) {
+	case bool:
+		return "bool"
+	case map[string]any:
+		return "object"
+	case []any:
+		return "array"
+	}
+	return "number"
 }

@@ -114,15 +114,15 @@ func TestOddOperationsAreNamed_FV07(t *testing.T) {
 		`[{"op":"remove","path":"/a"`: nil,
 		`{"op":"remove"}`:             nil,
 	} {
-		if got := oddOperations([]byte(body)); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %q, want %q", body, got, want)
+		if got, err := oddOperations([]byte(body)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, %v, want %q", body, got, err, want)
 		}
 	}
 }
 
 // What is told of no operation, as of no patch at all, comes last.
 func TestOddFieldsOfNoOperation(t *testing.T) {
-	if odd := oddOperations([]byte(`[{"odd":1}],"patch[-1]":1,"patch[-1]":2,"patch[7]":1,"patch[7]":2`)); len(odd) != 3 || odd[0] != `json patch unknown field "[0].odd"` {
+	if odd, _ := oddOperations([]byte(`[{"odd":1}],"patch[-1]":1,"patch[-1]":2,"patch[7]":1,"patch[7]":2`)); len(odd) != 3 || odd[0] != `json patch unknown field "[0].odd"` {
 		t.Errorf("%q", odd)
 	}
 }
