@@ -7,10 +7,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/scale"
@@ -77,12 +79,8 @@ func (s *applying) change(ctx context.Context, r *request, from *present) (n nex
 		return n, apierrors.NewBadRequest(err.Error())
 	}
 	if p := scales(r.Target); p != nil {
-		// The reply is a Scale; without replicas there is none.
-		shown, found, err := scale.Of(p, tree)
-		if n.scaled = (&shownScales{now: shown, applied: true}); err != nil || !found {
-			return n, apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scale.Kind}, r.Name, field.ErrorList{
-				field.Required(field.NewPath("spec", "replicas"), "nobody else says how many there are"),
-			})
+		if n.scaled, err = shownOf(p, tree, r.Name); err != nil {
+			return n, err
 		}
 	}
 	n.object, n.owners = asUnstructured(tree), decided(out)
@@ -109,4 +107,20 @@ func mergedWell(t resource.Target, merged map[string]any) (map[string]any, error
 	}
 	tree := object.Clone(merged)
 	return tree, t.Version.Shape.FromMerge(tree)
+}
+
+// shownOf is the reply to a Scale that was applied, which made tree. Without replicas,
+// and with fewer than none, there is no Scale.
+func shownOf(p *crd.Scale, tree map[string]any, name string) (*shownScales, error) {
+	path := field.NewPath("spec", "replicas")
+	wrong := field.Required(path, "nobody else says how many there are")
+	shown, found, err := scale.Of(p, tree)
+	if err != nil {
+		replicas, _, _ := unstructured.NestedInt64(tree, scale.Fields(p)...)
+		wrong = field.Invalid(path, replicas, err.Error())
+	}
+	if err != nil || !found {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: "autoscaling", Kind: scale.Kind}, name, field.ErrorList{wrong})
+	}
+	return &shownScales{now: shown, applied: true}, nil
 }

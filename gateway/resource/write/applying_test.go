@@ -173,6 +173,8 @@ func TestApplyOfAScale_SSA33_RES06(t *testing.T) {
 	before := w.revision()
 	_, err = apply("s", `"metadata":{"name":"one"}`)
 	refused(t, err, 422, "Invalid", "spec.replicas: Required value: nobody else says how many there are")
+	_, err = apply("s", `"metadata":{"name":"one"},"spec":{"replicas":-1}`)
+	refused(t, err, 422, "Invalid", "spec.replicas: Invalid value: -1: the spec replicas field")
 	if w.revision() != before {
 		t.Error("what was refused is stored")
 	}
