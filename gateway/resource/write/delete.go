@@ -183,7 +183,7 @@ func (e *Writer) DeleteCollection(ctx context.Context, t resource.Target, list *
 	if err := validateDeletion(o); err != nil {
 		return err
 	}
-	l, err := e.reads.List(ctx, t, list)
+	l, err := e.reads.List(ctx, t, inPages(list))
 	if err == nil {
 		err = reply(l)
 	}
@@ -229,6 +229,16 @@ func (e *Writer) deleteEntry(ctx context.Context, t resource.Target, entry *view
 		return err
 	}
 	return nil
+}
+
+// inPages makes of a revision what it is for a list in pages, as that of what is to
+// be deleted is one: that state, and none that is newer.
+func inPages(list *internalversion.ListOptions) *internalversion.ListOptions {
+	out := *list
+	if out.ResourceVersionMatch == "" {
+		out.ResourceVersionMatch = metav1.ResourceVersionMatchExact
+	}
+	return &out
 }
 
 // deleteOne deletes one of many. A definition that is replaced meanwhile must

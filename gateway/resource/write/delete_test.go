@@ -2,6 +2,7 @@ package write
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -187,6 +188,27 @@ func TestDeleteCollection_VERB04(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := w.entry(w.ctx(), w.builtin("configmaps", "default", "one")); !apierrors.IsNotFound(err) {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// What is listed to be deleted is listed in pages, so a revision names one state: what
+// was created since then stays, as does what had gone.
+func TestDeleteCollectionOfTheStateAtARevision_VERB04(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "old", "h", "1"))
+	at := strconv.FormatInt(w.revision(), 10)
+	w.create(w.at(v1, ""), tab(v1, "new", "h", "1"))
+	list, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{ResourceVersion: at}, deletion(), resource.WriteOptions{}, encoding.At(v1))
+	if err != nil || len(list.Entries) != 1 {
+		t.Fatal(list, err)
+	}
+	w.read(w.at(v1, "new"))
+	recent := &internalversion.ListOptions{ResourceVersion: at, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	if list, err = w.deleteAll(w.at(v1, ""), recent, deletion(), resource.WriteOptions{}, encoding.At(v1)); err != nil || len(list.Entries) != 1 {
+		t.Fatal(list, err)
+	}
+	if _, err := w.entry(w.ctx(), w.at(v1, "new")); !apierrors.IsNotFound(err) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
