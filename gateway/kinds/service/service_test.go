@@ -51,7 +51,7 @@ func newGateway(t testing.TB, store *storagetest.Memory, addresses string, ports
 			ranges = append(ranges, netip.MustParsePrefix(r))
 		}
 		w.a = New(Config{Addresses: ranges, Ports: ports}, objects)
-		return admissiontest.Chain(t, w.a, plugin.DefaultTolerationSeconds{}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects})
+		return admissiontest.Chain(t, w.a, plugin.DefaultTolerationSeconds{NotReady: 300, Unreachable: 300}, plugin.RuntimeClass{Classes: objects}, plugin.Priority{Classes: objects})
 	})
 	w.Engine, w.Client = e.Verbs, e.Client
 	return w
