@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -9,6 +10,7 @@ import (
 // Access is about who asks, and whether they may: kube-apiserver's names, labels and buckets.
 type Access struct {
 	users                 *prometheus.CounterVec
+	known                 sync.Map // of names, the counters of users
 	authenticated         [authenticationResults]attempts
 	authorized            [decisions]attempts
 	certificateExpiration prometheus.Observer
@@ -73,7 +75,12 @@ func newAccess(m *Metrics) *Access {
 func (a *Access) Authenticated(result Authentication, user string, seconds float64) {
 	a.authenticated[result].add(seconds)
 	if result == AuthenticationSuccess {
-		a.users.WithLabelValues(shared(user)).Inc()
+		name := shared(user)
+		count, ok := a.known.Load(name)
+		if !ok {
+			count, _ = a.known.LoadOrStore(name, a.users.WithLabelValues(name))
+		}
+		count.(prometheus.Counter).Inc()
 	}
 }
 
