@@ -23,6 +23,10 @@ var (
 	Oldest  = Release{1, 33}
 )
 
+// GitVersion is what clients are told of [Current], by which they choose how they behave: the
+// release whose API is served, and who serves it.
+const GitVersion = "v1.36.3+wasmgate"
+
 // IsZero tells that there is no such release yet.
 func (r Release) IsZero() bool { return r == Release{} }
 

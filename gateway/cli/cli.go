@@ -83,9 +83,9 @@ func typed(argv []string) []string {
 	args := argv[1:]
 	of := func(flag string) bool { return len(args) > 0 && args[0] == flag }
 	switch {
-	case of("--version"):
 	case filepath.Base(argv[0]) == "kube-apiserver":
 		return append([]string{"serve", "--controllers="}, args...)
+	case of("--version"):
 	case len(args) > 0 && strings.HasPrefix(args[0], "--") && !of("--help"):
 		return append([]string{"serve"}, args...)
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // serve runs `wasmgate serve` with a runner that only notes its options.
@@ -173,6 +174,9 @@ func TestCredentialsInURLsAreNotTold(t *testing.T) {
 func TestVersionCompletionAndSuggestions(t *testing.T) {
 	if out, err := command(t, "version"); err != nil || !strings.HasPrefix(out, "wasmgate ") {
 		t.Errorf("version: %v %q", err, out)
+	}
+	if out, err := command(t, "serve", "--version"); err != nil || out != "Kubernetes "+lifecycle.GitVersion+"\n" {
+		t.Errorf("serve --version: %v %q", err, out)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		if out, err := command(t, "completion", shell); err != nil || !strings.Contains(out, "wasmgate") {

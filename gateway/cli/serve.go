@@ -58,6 +58,8 @@ func newServe(run Runner) *cobra.Command {
 			return run(cmd.Context(), o, log, func(s options.Started) { printStarted(cmd.OutOrStdout(), s) })
 		},
 	}
+	cmd.Version = lifecycle.GitVersion
+	cmd.SetVersionTemplate("Kubernetes {{.Version}}\n")
 	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), authenticationFlags(&o.Authentication), authorizationFlags(&o), lifetimeFlags(&o), logFlags(&l), auditFlags(&o.Audit), proxyFlags(&o.Proxy), inertFlags(&o))
 	return cmd
 }

@@ -16,7 +16,7 @@ func TestFlagsWithoutACommandAreThoseOfServe(t *testing.T) {
 		"wasmgate --secure-port=0 -v4":      "serve --secure-port=0 -v4",
 		"/opt/kube-apiserver":               "serve --controllers=",
 		"kube-apiserver --help":             "serve --controllers= --help",
-		"kube-apiserver --version":          "--version",
+		"kube-apiserver --version":          "serve --controllers= --version",
 		"./kube-apiserver --etcd-servers=x": "serve --controllers= --etcd-servers=x",
 	} {
 		if got := typed(strings.Fields(argv)); !slices.Equal(got, strings.Fields(want)) {

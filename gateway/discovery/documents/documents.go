@@ -87,9 +87,6 @@ func (f fixed) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *re
 	return &resp
 }
 
-// kubernetesVersion is that whose API is served: clients choose behaviour by it.
-const kubernetesVersion = "v1.36.3"
-
 // versionOf tells the release that is served, the one that is emulated, and the one
 // before that, which gateways beside this one may be of.
 func versionOf(emulated lifecycle.Release) version.Info {
@@ -98,7 +95,7 @@ func versionOf(emulated lifecycle.Release) version.Info {
 	}
 	current, least := lifecycle.Current, emulated.Plus(-1)
 	return version.Info{
-		Major: strconv.Itoa(current.Major), Minor: strconv.Itoa(current.Minor), GitVersion: kubernetesVersion + "+wasmgate",
+		Major: strconv.Itoa(current.Major), Minor: strconv.Itoa(current.Minor), GitVersion: lifecycle.GitVersion,
 		EmulationMajor: strconv.Itoa(emulated.Major), EmulationMinor: strconv.Itoa(emulated.Minor),
 		MinCompatibilityMajor: strconv.Itoa(least.Major), MinCompatibilityMinor: strconv.Itoa(least.Minor),
 		GitTreeState: "clean", GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
