@@ -211,6 +211,13 @@ type Shape interface {
 	FromConversion(obj map[string]any) error
 }
 
+// PartShape is the Shape of objects that can hold nulls.
+type PartShape interface {
+	// FromPart does what FromConversion does with what a converter made of a part
+	// of an object. What is null stays: it is a place that was emptied.
+	FromPart(obj map[string]any) error
+}
+
 // Codec is the stored form of an object.
 type Codec interface {
 	// Decode reads stored bytes into a fresh tree of map[string]any, []any,

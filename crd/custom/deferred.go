@@ -118,6 +118,10 @@ func (s *deferredShape) FromConversion(obj map[string]any) error {
 	return s.complete(obj, (*shape).FromConversion)
 }
 
+func (s *deferredShape) FromPart(obj map[string]any) error {
+	return s.complete(obj, (*shape).FromPart)
+}
+
 // complete does to an object what the compiled shape does.
 func (s *deferredShape) complete(obj map[string]any, how func(*shape, map[string]any) error) error {
 	p, err := s.parts()

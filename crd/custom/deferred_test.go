@@ -95,7 +95,7 @@ func TestALazyDefinitionDoesWhatACompiledOneDoes(t *testing.T) {
 			t.Errorf("%s: %v %v of a client: %v", v.Name, unknown, err, obj)
 		}
 		for name, same := range map[string]func(s crd.Shape, obj map[string]any) error{
-			"store": crd.Shape.FromStorage, "merge": crd.Shape.FromMerge, "conversion": crd.Shape.FromConversion,
+			"store": crd.Shape.FromStorage, "merge": crd.Shape.FromMerge, "conversion": crd.Shape.FromConversion, "part": func(s crd.Shape, obj map[string]any) error { return s.(crd.PartShape).FromPart(obj) },
 		} {
 			a, b := lazyFoo(map[string]any{"text": "x"}), lazyFoo(map[string]any{"text": "x"})
 			if errA, errB := same(v.Shape, a.Object), same(w.Shape, b.Object); errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
@@ -210,7 +210,7 @@ func TestASchemaThatCannotBeCompiledFailsItsUses(t *testing.T) {
 		if _, err := v.Shape.FromClient(obj.Object, false); err == nil {
 			t.Errorf("%s: an object was read", name)
 		}
-		for _, f := range []func(map[string]any) error{v.Shape.FromStorage, v.Shape.FromMerge, v.Shape.FromConversion} {
+		for _, f := range []func(map[string]any) error{v.Shape.FromStorage, v.Shape.FromMerge, v.Shape.FromConversion, v.Shape.(crd.PartShape).FromPart} {
 			if f(obj.Object) == nil {
 				t.Errorf("%s: an object was completed", name)
 			}

@@ -44,6 +44,7 @@ type mode struct {
 	lenient bool // drop metadata that cannot be read, repair the generation
 	fill    bool // set defaults
 	keep    bool // drop nothing
+	nulls   bool // drop no nulls
 }
 
 func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
@@ -89,6 +90,11 @@ func (s *shape) FromMerge(obj map[string]any) error {
 
 func (s *shape) FromConversion(obj map[string]any) error {
 	_, err := s.apply(obj, mode{})
+	return err
+}
+
+func (s *shape) FromPart(obj map[string]any) error {
+	_, err := s.apply(obj, mode{nulls: true})
 	return err
 }
 
@@ -144,7 +150,9 @@ func (s *shape) prune(obj map[string]any, m mode) ([]string, error) {
 	if !s.preserve {
 		opts := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: m.strict}
 		unknown = pruning.PruneWithOptions(obj, s.schema, true, opts)
-		defaulting.PruneNonNullableNullsWithoutDefaults(obj, s.schema)
+		if !m.nulls {
+			defaulting.PruneNonNullableNullsWithoutDefaults(obj, s.schema)
+		}
 	}
 	fieldErr, paths := objectmeta.CoerceWithOptions(nil, obj, s.schema, false, objectmeta.CoerceOptions{
 		DropInvalidFields:       m.lenient,

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/wasmgate/wasmgate/crd"
 )
 
 const head = `{"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"e"}`
@@ -76,6 +78,18 @@ func TestFromConversion_noDefaults(t *testing.T) {
 	obj := parse(t, head+`,"old":true}`)
 	if err := s.FromConversion(obj); err != nil || text(obj) != head+"}" {
 		t.Errorf("got %s, %v", text(obj), err)
+	}
+}
+
+// A part of an object has nulls where something was emptied, and keeps them.
+func TestFromPart_keepsNulls(t *testing.T) {
+	s := fooVersion(t, `{type: object, properties: {a: {type: object, properties: {b: {type: string}}}, c: {type: string, default: d}}}`, false).Shape
+	obj := parse(t, head+`,"a":null,"old":null}`)
+	if err := s.(crd.PartShape).FromPart(obj); err != nil || text(obj) != `{"a":null,`+head[1:]+"}" {
+		t.Errorf("got %s, %v", text(obj), err)
+	}
+	if err := s.FromConversion(obj); err != nil || text(obj) != head+"}" {
+		t.Errorf("of a whole object: got %s, %v", text(obj), err)
 	}
 }
 

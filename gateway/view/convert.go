@@ -57,7 +57,7 @@ func (c Converter) convertEach(ctx context.Context, version string, objects [][]
 			done(n, data)
 			return nil
 		}
-		tree, err := wellFormed(v, data)
+		tree, err := wellFormed(v, data, crd.Shape.FromConversion)
 		if err != nil {
 			return err
 		}
@@ -92,25 +92,43 @@ func (c Converter) eachConverted(ctx context.Context, version string, objects []
 
 // ConvertTree brings one complete object to another version. It leaves tree as
 // it is.
-func (c Converter) ConvertTree(ctx context.Context, tree map[string]any, version string) (out map[string]any, err error) {
+func (c Converter) ConvertTree(ctx context.Context, tree map[string]any, version string) (map[string]any, error) {
+	return c.convertTree(ctx, tree, version, crd.Shape.FromConversion)
+}
+
+// ConvertPart does the same with an object that lacks some of its fields. Those that
+// are null were emptied, and stay so.
+func (c Converter) ConvertPart(ctx context.Context, tree map[string]any, version string) (map[string]any, error) {
+	return c.convertTree(ctx, tree, version, func(s crd.Shape, obj map[string]any) error {
+		if p, ok := s.(crd.PartShape); ok {
+			return p.FromPart(obj)
+		}
+		return s.FromConversion(obj)
+	})
+}
+
+func (c Converter) convertTree(ctx context.Context, tree map[string]any, version string, shape shaping) (out map[string]any, err error) {
 	data, err := object.Encode(tree)
 	if err != nil {
 		return nil, err
 	}
 	err = c.eachConverted(ctx, version, [][]byte{data}, func(v *crd.Version, _ int, data []byte) error {
-		out, err = wellFormed(v, data)
+		out, err = wellFormed(v, data, shape)
 		return err
 	})
 	return out, err
 }
 
+// shaping is how a schema is applied to what a converter made.
+type shaping func(s crd.Shape, obj map[string]any) error
+
 // wellFormed parses what a converter made, and applies the schema.
-func wellFormed(v *crd.Version, data []byte) (map[string]any, error) {
+func wellFormed(v *crd.Version, data []byte, shape shaping) (map[string]any, error) {
 	tree, _, err := object.ParseObject(data)
 	if err != nil {
 		return nil, &UnconvertedError{StatusError: apierrors.NewInternalError(fmt.Errorf("converted object is not readable: %w", err)), OfObjects: true}
 	}
-	if err := v.Shape.FromConversion(tree); err != nil {
+	if err := shape(v.Shape, tree); err != nil {
 		return nil, &UnconvertedError{StatusError: apierrors.NewInternalError(err), OfObjects: true}
 	}
 	return tree, nil

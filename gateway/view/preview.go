@@ -37,7 +37,7 @@ func (r *Renderer) Preview(ctx context.Context, tree map[string]any, version str
 			p.tree, err = object.ParseLike(data, live)
 			return err
 		}
-		p.tree, err = wellFormed(v, data)
+		p.tree, err = wellFormed(v, data, crd.Shape.FromConversion)
 		return err
 	})
 	p.passing = r.KeyOf(encoding.At(version)) != p.Key

@@ -125,7 +125,7 @@ func (p *present) Convert(ctx context.Context, tree map[string]any, _, to string
 		return nil, managedfields.ErrNoVersion
 	}
 	if _, ok := tree["metadata"]; ok {
-		return r.ConvertTree(ctx, tree, to)
+		return r.ConvertPart(ctx, tree, to)
 	}
 	// Of an object without what one manager owned not even the name may be
 	// left; but converters are told, and asked, which object it is.
@@ -135,7 +135,7 @@ func (p *present) Convert(ctx context.Context, tree map[string]any, _, to string
 	}
 	whole := maps.Clone(tree)
 	whole["metadata"] = maps.Clone(identity)
-	out, err := r.ConvertTree(ctx, whole, to)
+	out, err := r.ConvertPart(ctx, whole, to)
 	if meta, ok := out["metadata"].(map[string]any); ok {
 		for k := range identity {
 			delete(meta, k)

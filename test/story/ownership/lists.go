@@ -69,6 +69,16 @@ var versions = map[string]func(*tale){
 		t.apply(shop, "b", `"spec":{"note":"b"}`)
 		t.applyAt(shop, "", "b", "", t.body(betaShop, ``, `"spec":{"note":"v"}`))
 	},
+	"SSA-11 SSA-26 what another manager keeps empty": func(t *tale) {
+		t.apply(shop, "a", `"spec":{"note":"n"}`)
+		t.apply(betaShop, "b", `"spec":{}`)
+		t.apply(betaShop, "a", ``)
+		t.apply(shop, "a", `"spec":{"note":"n","labels":{"a":"1"},"nested":{"x":"1"}}`)
+		t.apply(shop, "b", `"spec":{"nested":{}}`)
+		t.apply(betaShop, "a", `"spec":{"note":"n"}`)
+		t.apply(betaShop, "b", `"spec":{"labels":{},"nested":{}}`)
+		t.apply(betaShop, "a", `"spec":{"note":"n"}`).get(shop)
+	},
 	"SSA-29 an unknown version": func(t *tale) {
 		t.apply(shop, "a", `"spec":{"replicas":1}`)
 		t.merge(shop, "m", `{"metadata":{"managedFields":[{"manager":"gone","operation":"Apply","apiVersion":"ownership.example.com/v0","time":"2020-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:replicas":{}}}}]}}`)
