@@ -183,6 +183,9 @@ func (c *Catalog) publish() {
 	c.current.Store(next)
 	for _, old := range c.former {
 		close(old.stop)
+		if !old.shown {
+			close(old.resource.showing.over)
+		}
 	}
 	c.former = nil
 }
@@ -234,13 +237,21 @@ func (c *Catalog) InForce(ctx context.Context, r *Resource) error {
 	if r.definition == "" {
 		return nil
 	}
+	if err := c.settled(ctx, r); err != nil {
+		return err
+	}
+	return r.Current()
+}
+
+// settled waits until the catalog knows what became of r's definition.
+func (c *Catalog) settled(ctx context.Context, r *Resource) error {
 	if latest := c.crds.bucket.Latest(); c.applied.Load() < latest {
 		it, ok := c.crds.bucket.Snapshot().Get(strings.TrimPrefix(r.definition, c.crds.root))
 		if (!ok || it.Value.Revision != r.definedAt.Load()) && c.WaitApplied(ctx, latest) != nil {
 			return view.ErrTimeout()
 		}
 	}
-	return r.Current()
+	return nil
 }
 
 // WaitForSync waits until every definition that the cache holds is in the snapshot.

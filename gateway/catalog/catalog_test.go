@@ -68,6 +68,40 @@ func TestDefinitionsComeAndGo_RES10(t *testing.T) {
 	}
 }
 
+// Watchers go on when a definition begins to go, and are told what happens until it has
+// gone; another form ends them at once.
+func TestWatchersSeeADefinitionOut(t *testing.T) {
+	s := newShelf(t)
+	resource := func() *Resource { return s.Snapshot().Resource(catalogtest.CronTabs) }
+	shown := func(r *Resource) (over bool, until int64, err error) {
+		select {
+		case <-r.Shown():
+			over = true
+		default:
+		}
+		until, err = s.StillShown(t.Context(), r)
+		return over, until, err
+	}
+	s.define(crdJSON(v1, false))
+	first := resource()
+	s.define(crdJSON(v1beta1, false))
+	if over, until, err := shown(first); !over || until != 0 || !errors.Is(err, ErrReplaced) {
+		t.Errorf("after another form: %v, until %d, %v", over, until, err)
+	}
+	second := resource()
+	s.define(crdJSON(v1beta1, true))
+	last := resource()
+	if over, until, err := shown(second); last == second || over || until != 0 || err != nil || !errors.Is(second.Current(), ErrReplaced) {
+		t.Errorf("while it goes: %v, until %d, %v", over, until, err)
+	}
+	gone := s.undefine()
+	for _, r := range []*Resource{second, last} {
+		if over, until, err := shown(r); !over || until != gone || err != nil {
+			t.Errorf("when it has gone, at %d: %v, until %d, %v", gone, over, until, err)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	s := newShelf(t, withCronTab)
 	for _, c := range []struct {

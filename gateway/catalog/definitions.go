@@ -16,8 +16,10 @@ import (
 type served struct {
 	resource    *Resource
 	converter   conversion.Converter
-	fingerprint digest
+	fingerprint fingerprint
 	stop        chan struct{}
+	// shown tells that watchers go on with the form that came instead.
+	shown bool
 }
 
 // load compiles every definition that exists and returns the cursor that
@@ -63,6 +65,9 @@ func (c *Catalog) run(ctx context.Context, cursor *watchcache.Cursor[*view.Entry
 		changed := false
 		for _, e := range events {
 			if e.Type == watchcache.Deleted {
+				if old := c.custom[e.Item.Key]; old != nil {
+					old.resource.showing.until = e.Item.Revision
+				}
 				changed = c.remove(e.Item.Key) || changed
 			} else {
 				changed = c.update(e.Item.Key, e.Item.Value) || changed
@@ -119,7 +124,7 @@ type compiled struct {
 	same        bool // as it is served already
 	definition  *crd.Definition
 	converter   conversion.Converter
-	fingerprint digest
+	fingerprint fingerprint
 }
 
 // compiled compiles a stored definition. Whatever one definition does to the
@@ -135,7 +140,7 @@ func (c *Catalog) compiled(e *view.Entry, old *served) (f compiled, err error) {
 	if err != nil {
 		return f, fmt.Errorf("reading it: %w", err)
 	}
-	if f.fingerprint, err = fingerprint(text); err != nil {
+	if f.fingerprint, err = newFingerprint(text); err != nil {
 		return f, fmt.Errorf("reading it: %w", err)
 	}
 	var previous *crd.Definition
@@ -157,10 +162,16 @@ func (c *Catalog) compiled(e *view.Entry, old *served) (f compiled, err error) {
 
 // serve replaces whatever is served for a definition.
 func (c *Catalog) serve(name string, e *view.Entry, f compiled) {
+	old := c.custom[name]
 	c.remove(name)
 	stop := make(chan struct{})
 	r := c.newResource(f.definition, f.converter)
 	r.replaced, r.definition = stop, c.crds.Key("", name)
+	if old != nil && old.fingerprint.form == f.fingerprint.form {
+		r.showing, old.shown = old.resource.showing, true
+	} else {
+		r.showing = &showing{over: make(chan struct{})}
+	}
 	r.confirm(e.Revision)
 	c.custom[name] = &served{resource: r, converter: f.converter, fingerprint: f.fingerprint, stop: stop}
 }
@@ -175,7 +186,7 @@ func (c *Catalog) keep(name string, e *view.Entry) bool {
 	if meta, err := c.crds.Metadata(e); err == nil && !old.resource.Def.Terminating && isSet(object.Field(meta, "deletionTimestamp")) {
 		last := *old.resource.Def
 		last.Terminating = true
-		c.serve(name, e, compiled{definition: &last, converter: old.converter})
+		c.serve(name, e, compiled{definition: &last, converter: old.converter, fingerprint: old.fingerprint.ending()})
 		return true
 	}
 	old.resource.confirm(e.Revision)

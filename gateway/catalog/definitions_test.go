@@ -336,12 +336,12 @@ func TestDefinitionsOverAGapOfTheHistory_RES10(t *testing.T) {
 
 func TestFingerprintSaysWhatIsCompiledDifferently(t *testing.T) {
 	for _, broken := range []string{`{"metadata":{"uid":1}}`, `{"status":{"conditions":{}}}`} {
-		if print, err := fingerprint([]byte(broken)); err == nil {
+		if print, err := newFingerprint([]byte(broken)); err == nil {
 			t.Errorf("%s: %x", broken, print)
 		}
 	}
-	a, errA := fingerprint([]byte(`{"spec":{"a":"b"},"metadata":{"labels":{"x":"y"},"uid":"u"}}`))
-	b, errB := fingerprint([]byte(`{"spec":{"a":"b"},"metadata":{"uid":"u"},"status":{"conditions":[],"storedVersions":["v1"]}}`))
+	a, errA := newFingerprint([]byte(`{"spec":{"a":"b"},"metadata":{"labels":{"x":"y"},"uid":"u"}}`))
+	b, errB := newFingerprint([]byte(`{"spec":{"a":"b"},"metadata":{"uid":"u"},"status":{"conditions":[],"storedVersions":["v1"]}}`))
 	if errA != nil || errB != nil || a != b {
 		t.Errorf("%x, %x, %v, %v", a, b, errA, errB)
 	}
@@ -353,7 +353,7 @@ func TestFingerprintSaysWhatIsCompiledDifferently(t *testing.T) {
 		`{"spec":{"a":"b"},"metadata":{"uid":"u"},"status":{"acceptedNames":{"plural":"n"}}}`,
 		`{"spec":{"a":"b"},"metadata":{"uid":"u"},"status":{"conditions":[{"type":"Established","status":"True"}]}}`,
 	} {
-		if c, err := fingerprint([]byte(other)); err != nil || c == a {
+		if c, err := newFingerprint([]byte(other)); err != nil || c == a {
 			t.Errorf("%v has the fingerprint of another: %v", other, err)
 		}
 	}

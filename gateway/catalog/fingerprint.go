@@ -12,8 +12,18 @@ import (
 // digest identifies what a definition is compiled from.
 type digest [sha256.Size]byte
 
-// fingerprint digests what a compiled definition depends on, of its text.
-func fingerprint(text []byte) (out digest, err error) {
+// fingerprint tells whether two texts of a definition are compiled to the same.
+type fingerprint struct {
+	// form is how objects are shown, and ends whether there will be none.
+	form digest
+	ends digest
+}
+
+// ending is the fingerprint of what is the same but ends, and of no text.
+func (f fingerprint) ending() fingerprint { return fingerprint{form: f.form} }
+
+// newFingerprint digests what a compiled definition depends on, of its text.
+func newFingerprint(text []byte) (out fingerprint, err error) {
 	var about struct {
 		Metadata struct {
 			UID         string            `json:"uid"`
@@ -44,10 +54,23 @@ func fingerprint(text []byte) (out digest, err error) {
 	for _, c := range about.Status.Conditions {
 		states[c.Type] = c.Status
 	}
+	ends := []any{about.Metadata.Deleted != nil, states[terminating]}
+	delete(states, terminating)
 	spec := sha256.Sum256(object.Field(text, "spec"))
-	all, err := json.Marshal([]any{about.Metadata.UID, about.Metadata.Deleted != nil, about.Metadata.Annotations[crd.UnconvertibleAnnotation], spec[:], about.Status.AcceptedNames, states})
+	form := []any{about.Metadata.UID, about.Metadata.Annotations[crd.UnconvertibleAnnotation], spec[:], about.Status.AcceptedNames, states}
+	if out.form, err = digestOf(form); err == nil {
+		out.ends, err = digestOf(ends)
+	}
+	return out, err
+}
+
+// terminating is the type of the condition of a definition that is deleted.
+const terminating = "Terminating"
+
+func digestOf(about []any) (digest, error) {
+	all, err := json.Marshal(about)
 	if err != nil {
-		return out, fmt.Errorf("custom resource definition: %w", err)
+		return digest{}, fmt.Errorf("custom resource definition: %w", err)
 	}
 	return sha256.Sum256(all), nil
 }

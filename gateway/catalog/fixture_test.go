@@ -85,11 +85,10 @@ func (s *shelf) define(data []byte) {
 	}
 }
 
-func (s *shelf) undefine() {
+func (s *shelf) undefine() (rev int64) {
 	s.t.Helper()
 	kv, err := s.store.Get(s.ctx(), crdKey)
 	if err == nil {
-		var rev int64
 		if rev, err = s.store.Delete(s.ctx(), crdKey, kv.Revision); err == nil {
 			err = s.WaitApplied(s.ctx(), rev)
 		}
@@ -97,6 +96,7 @@ func (s *shelf) undefine() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return rev
 }
 
 func (s *shelf) ctx() context.Context {

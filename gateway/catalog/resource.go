@@ -35,6 +35,8 @@ type Resource struct {
 	// replaced is closed when another form of the resource, or none, is served
 	// instead; nil for built-ins.
 	replaced <-chan struct{}
+	// showing is what watchers see; nil for built-ins.
+	showing *showing
 	// definition is the key of the CustomResourceDefinition in the store, ""
 	// for built-ins, and definedAt its latest revision that the resource stands
 	// for.

@@ -73,7 +73,17 @@ func TestDefinitionMadeAgain(t *testing.T) {
 	c := newCronTabs(t, harness.Shared(t), nil)
 	c.create("one")
 	crd := c.api.Get(c.crdPath()).Want(200).Object()
-	c.api.Delete(c.crdPath()).Want(200)
+	c.run("WATCH-02 watchers are told of what goes with its definition", func(t *testing.T, c *cronTabs) {
+		watches := []*harness.Stream{c.api.Watch(c.list("v1") + "?watch=1"), c.api.Watch(c.all("v1beta1") + "?watch=1&labelSelector=!x")}
+		for _, w := range watches {
+			w.Expect("ADDED", "one")
+		}
+		c.api.Delete(c.crdPath()).Want(200)
+		for _, w := range watches {
+			w.Expect("DELETED", "one")
+			w.End()
+		}
+	})
 	c.api.Eventually(c.crdPath(), func(r *harness.Reply) bool { return r.Code == 404 })
 	again := object{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": crd.Str("metadata.name")}, "spec": crd.At("spec")}
 	again.Set("spec.scope", "Cluster")

@@ -93,7 +93,7 @@ func (s *Stream) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-s.watch.Replaced:
-			return nil
+			return s.rest(ctx)
 		case <-due:
 			due = s.nextBookmark(ctx)
 			if rev := s.watch.Revision(); rev > last {
@@ -114,6 +114,15 @@ func (s *Stream) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// rest sends what happened until the resource was served no longer. Where it is served in
+// another form, there is nothing to send.
+func (s *Stream) rest(ctx context.Context) error {
+	if s.pending(ctx) != nil {
+		return nil
+	}
+	return s.flush()
 }
 
 // lastBookmark is how long before its end a watch has a bookmark, so that the next

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,12 +30,13 @@ type Watch struct {
 	// InitialEnd asks for the bookmark that closes the initial events.
 	InitialEnd bool
 	// Replaced is closed when the resource is no longer served in this form,
-	// and the watch has to end.
+	// and the watch has to end. Where it is served no longer at all, Next has what
+	// happened until then.
 	Replaced <-chan struct{}
 
 	selection *selection
 	prefix    string
-	inForce   func(context.Context) error
+	shown     func(context.Context) (until int64, err error)
 	cursor    cursor
 	stop      func() // ends what cursor needs, nil if that is nothing
 	// most is how many events Next takes at a time, once it is known how large they are.
@@ -59,8 +61,8 @@ func (e *Reader) Watch(ctx context.Context, t resource.Target, o *internalversio
 	if err != nil {
 		return nil, err
 	}
-	inForce := func(ctx context.Context) error { return e.served.InForce(ctx, t.Resource) }
-	w := &Watch{selection: sel, Replaced: t.Resource.Replaced(), inForce: inForce}
+	shown := func(ctx context.Context) (int64, error) { return e.served.StillShown(ctx, t.Resource) }
+	w := &Watch{selection: sel, Replaced: t.Resource.Shown(), shown: shown}
 	if t.Namespace != "" {
 		w.prefix = t.Namespace + "/"
 	}
@@ -74,7 +76,7 @@ func (e *Reader) Watch(ctx context.Context, t resource.Target, o *internalversio
 		w.InitialEnd = initial && o.AllowWatchBookmarks
 	}
 	if !initial && rev != 0 {
-		if err := inForce(ctx); err != nil {
+		if err := e.served.InForce(ctx, t.Resource); err != nil {
 			return nil, err
 		}
 		w.InitialRevision = rev
@@ -167,8 +169,12 @@ func (w *Watch) Next(ctx context.Context) (changes []resource.Change, more bool,
 	if w.events, err = w.cursor.AppendNext(w.events[:0], most); err != nil {
 		return nil, false, w.expired(err, w.cursor.Revision())
 	}
-	if err := w.inForce(ctx); err != nil {
+	until, err := w.shown(ctx)
+	if err != nil {
 		return nil, false, err
+	}
+	if until > 0 {
+		w.events = slices.DeleteFunc(w.events, func(ev watchcache.Event[*view.Entry]) bool { return ev.Item.Revision > until })
 	}
 	if w.changes = w.changes[:0]; cap(w.changes) > fewChanges && len(w.events) <= fewChanges {
 		w.changes = nil

@@ -272,3 +272,39 @@ func TestRewriter_CRD32(t *testing.T) {
 		t.Error("an unreadable object was rewritten")
 	}
 }
+
+// Who watches is told of what goes with its definition, and of nothing that comes after
+// under that name.
+func TestWatchersAreToldWhatGoesWithItsDefinition_WATCH02(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"one", "two"} {
+		w.create(w.at(v1, ""), tab(v1, name, "h", "1"))
+	}
+	old := w.at(v1, "")
+	watch := w.watch(old, internalversion.ListOptions{})
+	w.define(v1, true)
+	if watch.Ended() {
+		t.Fatal("it ended before the objects went")
+	}
+	for _, name := range []string{"one", "two"} {
+		w.must(w.Delete(w.ctx(), w.at(v1, name), deletion(), resource.WriteOptions{}))
+	}
+	kv, err := w.store.Get(w.ctx(), w.definition())
+	if err == nil {
+		_, err = w.store.Delete(w.ctx(), w.definition(), kv.Revision)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-watch.Replaced
+	w.define(v1, false)
+	w.create(w.at(v1, ""), tab(v1, "three", "h", "1"))
+	w.read(w.at(v1, "three")) // until the cache has it
+	told, _, err := watch.Next(w.ctx())
+	if err != nil || len(told) != 2 || told[0].Type != "DELETED" || told[1].Type != "DELETED" {
+		t.Errorf("told %v, %v", told, err)
+	}
+	if told, _, err = watch.Next(w.ctx()); err != nil || len(told) > 0 {
+		t.Errorf("then told %v, %v", told, err)
+	}
+}

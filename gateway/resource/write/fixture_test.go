@@ -112,14 +112,19 @@ func (w *world) define(storageVersion string, terminating bool) {
 	w.defineText(catalogtest.CronTab(storageVersion, terminating))
 }
 
+// definition is its key in the store.
+func (w *world) definition() string {
+	gr := schema.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}
+	return w.catalog.Snapshot().Resource(gr).Key("", "crontabs.example.com")
+}
+
 func (w *world) defineText(text string) {
 	w.t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	gr := schema.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}
-	key := w.catalog.Snapshot().Resource(gr).Key("", "crontabs.example.com")
+	key := w.definition()
 	var rev int64
 	if kv, gerr := w.store.Get(w.ctx(), key); gerr == nil {
 		rev, err = w.store.Update(w.ctx(), key, data, kv.Revision, 0)
