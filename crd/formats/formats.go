@@ -93,6 +93,8 @@ var others = map[string]Format{
 	"flex-options":        flexOptions,
 	"dealt-queues":        dealtQueues,
 	"json-object":         jsonObject,
+	"selected-fields":     selectedFields,
+	"selected-labels":     selectedLabels,
 	"toleration":          toleration,
 	"node-requirement":    nodeRequirement,
 	"node-field":          nodeField,

@@ -139,6 +139,7 @@ func TestTheResourcesOfAWholePod(t *testing.T) {
 
 // What kube-apiserver 1.36.3 refuses of new objects.
 func TestWhatNewObjectsMayNotSay(t *testing.T) {
+	const everything = `{"verbs":["*"],"apiGroups":["*"],"resources":["*"],"clusterScope":true,"namespaces":["*"]}],"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}]`
 	pod := func(more string) string {
 		return `{"metadata":{"name":"x"},"spec":{"containers":[{"name":"c","image":"i"}],` + more + `}}`
 	}
@@ -150,6 +151,17 @@ func TestWhatNewObjectsMayNotSay(t *testing.T) {
 		{"prioritylevelconfiguration", level("x", `"type":"Limited","limited":{"limitResponse":{"type":"Reject","queuing":{"queues":1,"handSize":1}}}`), "spec.limited.limitResponse.queuing: Forbidden: must be nil if limited.limitResponse.type is not Limited"},
 		{"prioritylevelconfiguration", level("x", `"type":"Limited","limited":{"limitResponse":{"type":"Queue","queuing":{"queues":1000000,"handSize":20}}}`), "spec.limited.limitResponse.queuing.handSize: Invalid value: 20: required entropy bits of deckSize 1000000 and handSize 20 should not be greater than 60"},
 		{"prioritylevelconfiguration", level("x", `"type":"Limited","limited":{"limitResponse":{"type":"Queue","queuing":{"queues":1024,"handSize":6}}}`), ``},
+		{"prioritylevelconfiguration", level("catch-all", `"type":"Limited","limited":{"nominalConcurrencyShares":9,"limitResponse":{"type":"Reject"}}`), "spec of 'catch-all' must equal the fixed value"},
+		{"prioritylevelconfiguration", level("catch-all", `"type":"Limited","limited":{"nominalConcurrencyShares":5,"limitResponse":{"type":"Reject"}}`), ``},
+		{"prioritylevelconfiguration", strings.Replace(level("x", `"type":"Limited","limited":{"limitResponse":{"type":"Reject"}}`), `"name"`, `"annotations":{"flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares":""},"name"`, 1), "metadata.annotations: Forbidden: annotation 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares' is forbidden"},
+		{"flowschema", level("exempt", `"priorityLevelConfiguration":{"name":"exempt"},"matchingPrecedence":1`), "spec of 'exempt' must equal the fixed value"},
+		{"flowschema", level("exempt", `"priorityLevelConfiguration":{"name":"exempt"},"matchingPrecedence":1,"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:masters"}}],"resourceRules":[`+everything), ``},
+		{"flowschema", level("catch-all", `"priorityLevelConfiguration":{"name":"catch-all"},"matchingPrecedence":10000,"distinguisherMethod":{"type":"ByUser"},"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:unauthenticated"}},{"kind":"Group","group":{"name":"system:authenticated"}}],"resourceRules":[`+everything), ``},
+		{"flowschema", level("catch-all", `"priorityLevelConfiguration":{"name":"exempt"},"matchingPrecedence":10000`), "spec of 'catch-all' must equal the fixed value"},
+		{"service", level("x", `"ports":[{"port":80}],"clusterIP":"None","externalTrafficPolicy":"Local"`), "spec.externalTrafficPolicy: Invalid value: \"Local\": may only be set for externally-accessible services"},
+		{"subjectaccessreview", `{"spec":{"user":"u","resourceAttributes":{"labelSelector":{"rawSelector":"a=b","requirements":[{"key":"a","operator":"Q"}]}}}}`, `spec.resourceAttributes.labelSelector.rawSelector: Invalid value: "a=b": may not specified at the same time as requirements`},
+		{"selfsubjectaccessreview", `{"spec":{"resourceAttributes":{"fieldSelector":{}}}}`, "spec.resourceAttributes.fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required"},
+		{"subjectaccessreview", `{"spec":{"user":"u","resourceAttributes":{"labelSelector":{"requirements":[{"key":"a b","operator":"Exists","values":["x"]}]},"fieldSelector":{"requirements":[{"key":"","operator":"In"}]}}}}`, "spec.resourceAttributes.fieldSelector.requirements[0].values: Required value"},
 		{"deviceclass", `{"metadata":{"name":"x"},"spec":{"config":[{"opaque":{"driver":"d","parameters":"x"}}]}}`, `spec.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object`},
 		{"csidriver", `{"metadata":{"name":"x"},"spec":{"serviceAccountTokenInSecrets":true}}`, "spec.serviceAccountTokenInSecrets: Invalid value: true: serviceAccountTokenInSecrets is set but no tokenRequests are specified"},
 		{"csidriver", `{"metadata":{"name":"x"},"spec":{"serviceAccountTokenInSecrets":true,"tokenRequests":[{"audience":"a"}]}}`, ``},

@@ -77,7 +77,7 @@ func TestObjectsAreInForce(t *testing.T) {
 		o.Object["spec"].(tree)["priorityLevelConfiguration"] = tree{"name": "workload-low"}
 	})
 	class("mine workload-low")
-	controllertest.MustCreate(t, e, gvr.PriorityLevels, tree{"apiVersion": "flowcontrol.apiserver.k8s.io/v1", "kind": "PriorityLevelConfiguration", "metadata": tree{"name": "new"}, "spec": tree{"type": "Exempt"}})
+	controllertest.MustCreate(t, e, gvr.PriorityLevels, tree{"apiVersion": "flowcontrol.apiserver.k8s.io/v1", "kind": "PriorityLevelConfiguration", "metadata": tree{"name": "new"}, "spec": tree{"type": "Limited", "limited": tree{"limitResponse": tree{"type": "Reject"}}}})
 	class("mine workload-low")
 	for _, c := range []struct{ method, path, query, want, not string }{
 		{"GET", "dump_priority_levels", "", "new,", "Index"},

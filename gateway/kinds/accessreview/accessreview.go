@@ -102,6 +102,8 @@ func (a Answers) token(ctx context.Context, _ *authn.User, notes authn.Notes, re
 	}
 	if status.Authenticated { // for one is enough
 		status.Error = ""
+	} else if status.Error == "" {
+		status.Error = authn.ErrUnknownToken.Error() // whoever knows it knows it for others
 	}
 	return setStatus(review, status)
 }

@@ -76,7 +76,7 @@ func TestReviews(t *testing.T) {
 		{"authentication", "tokenreviews", "token: good\naudiences: [api, vault, api]", "{authenticated: true, audiences: [api, vault], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good\naudiences: [vault, elsewhere]", "{authenticated: true, audiences: [vault], user: {username: ann, uid: '7', groups: [g], extra: {k: [v]}}}"},
 		{"authentication", "tokenreviews", "token: good\naudiences: [elsewhere]", "{user: {}, error: it is for another audience}"},
-		{"authentication", "tokenreviews", "token: other", "{user: {}}"},
+		{"authentication", "tokenreviews", "token: other", "{error: invalid bearer token, user: {}}"},
 		{"authentication", "tokenreviews", "token: broken", "{user: {}, error: no such token}"},
 		{"authorization", "selfsubjectaccessreviews", resource, "{allowed: true, reason: because}"},
 		{"authorization", "selfsubjectaccessreviews", "nonResourceAttributes: {verb: get, path: /healthz}", "{allowed: true}"},
