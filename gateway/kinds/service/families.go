@@ -28,12 +28,12 @@ func (s *request) stays() bool {
 	if s.was == nil || s.spec["ipFamilyPolicy"] != prefers || s.was["ipFamilyPolicy"] != prefers || s.spec["type"] != s.was["type"] {
 		return false
 	}
-	return s.same("clusterIPs") && s.same("ipFamilies")
+	return sameTexts(s.spec, s.was, "clusterIPs") && sameTexts(s.spec, s.was, "ipFamilies")
 }
 
-// same tells that a list of texts is as it was.
-func (s *request) same(name string) bool {
-	return slices.Equal(texts(s.spec[name]), texts(s.was[name]))
+// sameTexts tells that two have the same list of texts.
+func sameTexts(a, b map[string]any, name string) bool {
+	return slices.Equal(texts(a[name]), texts(b[name]))
 }
 
 // policy is the one that a service had, or that goes with what it is.
@@ -42,7 +42,7 @@ func (s *request) policy() {
 	case s.spec["ipFamilyPolicy"] != nil:
 	case was != nil:
 		s.spec["ipFamilyPolicy"] = was
-	case s.bare():
+	case bare(s.spec):
 		s.spec["ipFamilyPolicy"] = either
 	default:
 		s.spec["ipFamilyPolicy"] = single
@@ -50,8 +50,8 @@ func (s *request) policy() {
 }
 
 // bare tells that a service only names what others are at.
-func (s *request) bare() bool {
-	return object.TextAt(s.spec, "clusterIP") == headless && len(object.Child(s.spec, "selector")) == 0
+func bare(spec map[string]any) bool {
+	return object.TextAt(spec, "clusterIP") == headless && len(object.Child(spec, "selector")) == 0
 }
 
 // contradicts tells that what is said of addresses and families does not go together, or
@@ -112,13 +112,13 @@ func (s *request) families() (errs field.ErrorList) {
 	if len(errs) > 0 {
 		return errs
 	}
-	if !s.bare() {
+	if !bare(s.spec) {
 		errs = s.unconfigured(policy, families)
 	}
 	if len(families) == 0 {
 		families = []string{s.pools[0].family}
 	}
-	if len(families) == 1 && policy != single && (s.bare() || len(s.pools) == 2) {
+	if len(families) == 1 && policy != single && (bare(s.spec) || len(s.pools) == 2) {
 		families = append(families, map[string]string{v4: v6, v6: v4}[families[0]])
 	}
 	s.spec["ipFamilies"] = listOf(families)
@@ -131,7 +131,7 @@ func (s *request) reduce(policy any) (errs field.ErrorList) {
 	for _, l := range [][2]string{{"clusterIPs", "cluster IP"}, {"ipFamilies", "IP family"}} {
 		now, before := texts(s.spec[l[0]]), texts(s.was[l[0]])
 		switch {
-		case policy == single && s.same(l[0]) && len(now) > 1:
+		case policy == single && sameTexts(s.spec, s.was, l[0]) && len(now) > 1:
 			s.spec[l[0]] = listOf(now[:1])
 		case policy != single && len(now) > 0 && len(now) < len(before):
 			errs = append(errs, field.Invalid(familyPolicy, policy, "must be 'SingleStack' to release the secondary "+l[1]))
