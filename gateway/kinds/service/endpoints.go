@@ -57,20 +57,14 @@ func (e *Endpoints) Reconcile(ctx context.Context, q controller.Queue, key contr
 		}
 		return nil
 	}
-	at, err := e.gateways(ctx)
-	if err != nil || len(at) == 0 {
+	if err := e.keep(ctx, endpoints, legacy); err != nil {
 		return err
 	}
-	port := at[0].Port()
-	at = slices.DeleteFunc(at, func(a netip.AddrPort) bool { return a.Port() != port || a.Addr().Is4() != at[0].Addr().Is4() })
-	if err := e.keep(ctx, endpoints, legacy(at)); err != nil {
-		return err
-	}
-	return e.keep(ctx, parts, slice(at))
+	return e.keep(ctx, parts, slice)
 }
 
-// gateways are where gateways are that have a lease, sorted. Leases that ran out long
-// ago are deleted.
+// gateways are where gateways are that have a lease, sorted: those of one family at one
+// port. Leases that ran out long ago are deleted.
 func (e *Endpoints) gateways(ctx context.Context) ([]netip.AddrPort, error) {
 	all, err := e.objects.List(ctx, leases, metav1.NamespaceSystem)
 	if err != nil {
@@ -101,7 +95,10 @@ func (e *Endpoints) gateways(ctx context.Context) ([]netip.AddrPort, error) {
 		}
 	}
 	slices.SortFunc(out, netip.AddrPort.Compare)
-	return slices.Compact(out), nil
+	out = slices.Compact(out)
+	return slices.DeleteFunc(out, func(a netip.AddrPort) bool {
+		return a.Port() != out[0].Port() || a.Addr().Is4() != out[0].Addr().Is4()
+	}), nil
 }
 
 // legacy are the endpoints as Endpoints, which are deprecated and read all the same, and
@@ -136,18 +133,25 @@ func slice(at []netip.AddrPort) map[string]any {
 	}
 }
 
-// keep makes an object what it has to be.
-func (e *Endpoints) keep(ctx context.Context, gr schema.GroupResource, want map[string]any) error {
-	wanted := &unstructured.Unstructured{Object: want}
+// keep makes an object what it has to be. It is read before the leases are: whoever wrote it
+// since may have heard of more, and then it is not written.
+func (e *Endpoints) keep(ctx context.Context, gr schema.GroupResource, want func(at []netip.AddrPort) map[string]any) error {
+	have, err := e.objects.Get(ctx, gr, ofAPI.Namespace, ofAPI.Name)
+	absent := apierrors.IsNotFound(err)
+	if err != nil && !absent {
+		return err
+	}
+	at, err := e.gateways(ctx)
+	if err != nil || len(at) == 0 {
+		return err
+	}
+	wanted := &unstructured.Unstructured{Object: want(at)}
 	wanted.SetName(ofAPI.Name)
 	wanted.SetNamespace(ofAPI.Namespace)
-	have, err := e.objects.Get(ctx, gr, ofAPI.Namespace, ofAPI.Name)
-	if apierrors.IsNotFound(err) {
+	if absent {
 		if _, err = e.objects.Create(ctx, gr, wanted); apierrors.IsAlreadyExists(err) {
-			return nil
+			return apierrors.NewConflict(gr, ofAPI.Name, err)
 		}
-	}
-	if err != nil || have == nil {
 		return err
 	}
 	changed := false

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -203,5 +204,63 @@ func TestTheDefaultServiceCIDR(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.fresh()
+	}
+}
+
+// interrupted is somebody who does something between a list of leases and what comes of it.
+type interrupted struct {
+	Keeper
+	by func()
+}
+
+func (i *interrupted) List(ctx context.Context, gr schema.GroupResource, namespace string) ([]*unstructured.Unstructured, error) {
+	all, err := i.Keeper.List(ctx, gr, namespace)
+	if by := i.by; by != nil {
+		i.by = nil
+		by()
+	}
+	return all, err
+}
+
+// Who keeps the endpoints and has heard of less than who wrote them last does not write.
+func TestEndpointsAreKeptByWhoHeardLast(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	w.must(gvr.Namespaces, "", `{"metadata":{"name":"kube-system"}}`)
+	var all []*Lease
+	for i, name := range []string{"one:6443", "two:6443"} {
+		o := options.Default()
+		o.AdvertiseAddress = fmt.Sprint("192.0.2.", i+1)
+		l := NewLease(w.Client, o, name, []byte("trust"))
+		if err := l.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, l)
+	}
+	w.fresh()
+	if err := NewEndpoints(w.Client).Reconcile(t.Context(), nil, ofAPI); err != nil {
+		t.Fatal(err)
+	}
+	w.fresh()
+	slow := &interrupted{Keeper: w.Client, by: func() {
+		if err := all[1].Leave(t.Context()); err != nil {
+			t.Error(err)
+		}
+		w.fresh()
+	}}
+	obj, err := w.Client.Get(t.Context(), endpoints, "default", "kubernetes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	obj.SetLabels(nil) // so that there is something to write
+	if _, err := w.Client.Update(t.Context(), endpoints, "", obj); err != nil {
+		t.Fatal(err)
+	}
+	w.fresh()
+	if err := NewEndpoints(slow).Reconcile(t.Context(), nil, ofAPI); !apierrors.IsConflict(err) {
+		t.Errorf("it wrote what it knew: %v", err)
+	}
+	w.fresh()
+	if obj, err = w.Client.Get(t.Context(), endpoints, "default", "kubernetes"); err != nil || strings.Contains(fmt.Sprint(obj.Object), "192.0.2.2") {
+		t.Errorf("who left is there: %v, %v", obj, err)
 	}
 }
