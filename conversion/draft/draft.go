@@ -60,7 +60,12 @@ func (d Draft) Rules() rules.Conversion {
 // Between drafts the conversion of one version to another.
 func Between(from, to Version) Draft {
 	w := &work{from: from.Name, to: to.Name}
+	if from.Schema != nil && to.Schema != nil {
+		w.versioned(from.Schema, to.Schema)
+		w.moveTwins()
+	}
 	w.walk(nil, from.Schema, to.Schema, 0)
+	w.settle()
 	w.parts()
 	w.match()
 	w.rest()
@@ -96,7 +101,9 @@ type work struct {
 	sequence
 	// candidates are all couples that came near to each other.
 	candidates []couple
-	walked     int
+	// twins are fields that names of versions tell to be the same.
+	twins  []twin
+	walked int
 }
 
 // pool are fields that only one of the versions has.
@@ -115,6 +122,10 @@ type unit struct {
 	// whole tells that the field above it is no unit.
 	whole bool
 	words []string
+	// common tells that others of its pool have its name, so that this says little.
+	common bool
+	// heir is a field of both versions that is called after it, "" for none.
+	heir string
 	// tokens are the words of its name, and above those of the field that it is in.
 	tokens, above []string
 }

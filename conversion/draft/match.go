@@ -20,6 +20,7 @@ func (w *work) match() {
 	var couples []couple
 	seenA, seenB := 0, 0
 	for {
+		w.groups()
 		if fresh := w.couples(seenA, seenB); len(fresh) > 0 {
 			w.candidates = append(w.candidates, fresh...)
 			couples = append(couples, fresh...)
@@ -53,6 +54,8 @@ func (u *unit) free() bool { return !u.used && !u.partly }
 
 // couples are those of fields of which one at least was not compared yet.
 func (w *work) couples(seenA, seenB int) (all []couple) {
+	w.gone.count()
+	w.fresh.count()
 	for i, a := range w.gone {
 		if !a.free() {
 			continue
@@ -67,6 +70,20 @@ func (w *work) couples(seenA, seenB int) (all []couple) {
 		}
 	}
 	return all
+}
+
+// count finds the names that several have at different places.
+func (p pool) count() {
+	names := map[string]int{}
+	in := func(u *unit) string { return path(u.steps[:lastItem(u.steps)]) + " " + u.name() }
+	for _, u := range p {
+		if u.free() {
+			names[in(u)]++
+		}
+	}
+	for _, u := range p {
+		u.common = names[in(u)] > 1
+	}
 }
 
 // accept takes the first of the couples for what it is.

@@ -42,6 +42,29 @@ func (w *work) parts() {
 	}
 }
 
+// groups finds API groups that stand where an API version was, and takes them out of it.
+func (w *work) groups() {
+	for _, whole := range w.gone {
+		if !whole.free() || whole.name() != "apiVersion" || kind(whole.s) != "string" {
+			continue
+		}
+		at := beside(whole.steps, "apiGroup")
+		i := slices.IndexFunc(w.fresh, func(u *unit) bool { return u.free() && slices.Equal(u.steps, at) && kind(u.s) == "string" })
+		if i < 0 {
+			continue
+		}
+		version := "self"
+		for _, step := range whole.steps[lastItem(whole.steps):] {
+			version += "." + step
+		}
+		op := Op{At: path(at), Why: "it is what is before the / in apiVersion; an object that was written at " + w.to + " does not tell which version its reference had"}
+		op.CEL = &rules.CEL{To: path(at), Expression: fmt.Sprintf("has(%s) && %s.contains('/') ? optional.of(%s.split('/')[0]) : optional.none()", version, version, version)}
+		w.add(op, at)
+		w.fresh.take(w.fresh[i], false)
+		whole.partly = true
+	}
+}
+
 // parting is a text with its parts.
 type parting struct {
 	parts     []*unit
@@ -86,7 +109,7 @@ func partsIn(whole *unit, group []*unit) *parting {
 		inName := slices.Contains(name, k.parts[0]) && slices.Contains(name, k.parts[1])
 		called := slices.ContainsFunc(k.whole, func(word string) bool { return slices.Contains(name, word) })
 		described := slices.Contains(whole.words, k.parts[0]) && slices.Contains(whole.words, k.parts[1])
-		if !inName && !described && !called {
+		if !inName && !described && !called || !inName && isPart(name, k.parts) {
 			continue
 		}
 		p := &parting{parts: parts, separator: k.separator, last: k.last, why: fmt.Sprintf("%s is written as %s%s%s", whole.name(), parts[0].name(), k.separator, parts[1].name())}
@@ -94,6 +117,11 @@ func partsIn(whole *unit, group []*unit) *parting {
 		return p
 	}
 	return partsByName(whole, group, name)
+}
+
+// isPart tells whether a name ends as that of a part does: classNamespace is a namespace.
+func isPart(name []string, parts [2]string) bool {
+	return len(name) > 0 && slices.Contains(parts[:], name[len(name)-1])
 }
 
 // partsByName finds two fields whose names together are that of the text.

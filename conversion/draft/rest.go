@@ -55,6 +55,14 @@ func (w *work) restore(u *unit) {
 
 func (w *work) keep(u *unit) {
 	op := w.leftover(u, func(c couple) *unit { return c.a }, w.gone, w.fresh)
+	if u.heir != "" {
+		op.Certain = false
+		op.Alternatives = append(op.Alternatives, fmt.Sprintf("%s, which both versions have, takes it", u.heir))
+	}
+	if strings.Contains(strings.ToLower(u.s.Description), "instead") {
+		op.Certain = false
+		op.Alternatives = append(op.Alternatives, "its description says what is used instead")
+	}
 	op.Why = fmt.Sprintf("%s has nothing like it", w.to)
 	if u.partly {
 		op.Why = fmt.Sprintf("what else is in it, %s does not have", w.to)
@@ -92,12 +100,22 @@ func (w *work) leftover(u *unit, of func(couple) *unit, mine, theirs pool) Op {
 			continue
 		}
 		for _, other := range theirs {
-			if !other.sure && !near[[2]*unit{own, other}] && inScope(own.steps, other.steps) && kind(own.s) == kind(other.s) && shareWord(own, other) {
+			if !other.sure && !near[[2]*unit{own, other}] && inScope(own.steps, other.steps) && mayBecome(own, other) {
 				unsure(fmt.Sprintf("%s, of which the other version has %s", path(own.steps), path(other.steps)))
 			}
 		}
 	}
 	return op
+}
+
+// mayBecome tells whether a field may be another one for all that is known: names have a
+// word in common, or both are flags, of which names and descriptions say anything.
+func mayBecome(a, b *unit) bool {
+	x, y := kind(a.s), kind(b.s)
+	if x == "boolean" && y == "boolean" && len(a.steps) > 1 && isPrefix(a.steps[:1], b.steps) {
+		return true
+	}
+	return (x == y || x == "string" && unitOf(b) != "" || y == "string" && unitOf(a) != "") && shareWord(a, b)
 }
 
 // shareWord tells whether the names of two fields have a word in common that says

@@ -69,13 +69,30 @@ func named(a, b *unit) float64 {
 	if a.name() == b.name() {
 		n = 1
 	}
-	if !samePlace(a, b) && len(x) == 1 && slices.Contains(vague, x[0]) && n > 0.9 {
+	if !samePlace(a, b) && (a.common && b.common || len(x) == 1 && slices.Contains(vague, x[0])) && n > 0.9 {
 		n *= 0.4 + 0.6*similar(a.above, b.above)
 	}
 	if samePlace(a, b) {
+		if len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] && contained(a.s, b.s) > 0 { // ref, and templateRef
+			n = max(n, 0.85*contained(a.s, b.s))
+		}
 		return n
 	}
+	if refersTo(b, a) || refersTo(a, b) {
+		return 1
+	}
 	return max(n, 0.9*similar(full(a.above, x), y), 0.9*similar(x, full(b.above, y)))
+}
+
+// refersTo tells whether a field is the name in a reference that stands where the other one
+// does, and is called after it: classRef.name, of class.
+func refersTo(in, one *unit) bool {
+	n := len(in.steps) - 1
+	if n != len(one.steps) || in.steps[n] != "name" || kind(in.s) != kind(one.s) || !slices.Equal(in.steps[:n-1], one.steps[:n-1]) {
+		return false
+	}
+	above := tokens(in.steps[n-1])
+	return len(above) > 1 && above[len(above)-1] == "reference" && slices.Equal(above[:len(above)-1], one.tokens)
 }
 
 // full is a name with that of what it is in; the name of what is referred to is told by
@@ -94,7 +111,7 @@ func shape(a, b *schema) float64 {
 	}
 	switch kind(a) {
 	case "object":
-		return 0.55 + 0.45*properties(a, b)
+		return 0.55 + 0.45*max(properties(a, b), 0.8*contained(a, b))
 	case "array":
 		x, y := items(a), items(b)
 		if x == nil || y == nil || kind(x) != kind(y) {
@@ -125,6 +142,24 @@ func properties(a, b *schema) float64 {
 		return 1
 	}
 	return overlap(x, y)
+}
+
+// contained is how much of the smaller one of two objects the other one has, if that is more
+// than a name and a kind.
+func contained(a, b *schema) float64 {
+	if len(a.Properties) > len(b.Properties) {
+		a, b = b, a
+	}
+	both := 0
+	for name := range a.Properties {
+		if _, ok := b.Properties[name]; ok {
+			both++
+		}
+	}
+	if both < 3 {
+		return 0
+	}
+	return float64(both) / float64(len(a.Properties))
 }
 
 // certain tells whether nobody has to look at a pair that nothing else comes near to.

@@ -39,13 +39,23 @@ func (w *work) properties(at []string, a, b *schema, level int) {
 		one := a.Properties[name]
 		steps := below(at, name)
 		other, shared := b.Properties[name]
+		if w.twinned(steps, twin.old) {
+			if shared && !w.twinned(steps, twin.new) {
+				w.gather(&w.fresh, steps, &other, slices.Contains(b.Required, name), level+1, true)
+			}
+			continue
+		}
 		if !shared || !alike(&one, &other) {
 			was := steps
 			if shared {
 				was = w.aside(steps)
 				w.gather(&w.fresh, steps, &other, slices.Contains(b.Required, name), level+1, true)
 			}
+			first := len(w.gone)
 			w.gather(&w.gone, was, &one, slices.Contains(a.Required, name), level+1, true)
+			if first < len(w.gone) {
+				w.gone[first].heir = heir(at, name, a, b)
+			}
 			continue
 		}
 		w.walk(steps, &one, &other, level+1)
@@ -54,12 +64,25 @@ func (w *work) properties(at []string, a, b *schema, level int) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Properties)) {
-		if _, shared := a.Properties[name]; shared || len(at) == 0 && reserved(name) {
+		if _, shared := a.Properties[name]; shared || len(at) == 0 && reserved(name) || w.twinned(below(at, name), twin.new) {
 			continue
 		}
 		one := b.Properties[name]
 		w.gather(&w.fresh, below(at, name), &one, slices.Contains(b.Required, name), level+1, true)
 	}
+}
+
+// heir is a field that both versions have beside one that goes away, whose name is that of
+// the latter and more: what was in widgets may be in widgetsStrategy, where others are already.
+func heir(at []string, name string, a, b *schema) string {
+	mine := tokens(name)
+	for _, other := range slices.Sorted(maps.Keys(b.Properties)) {
+		_, shared := a.Properties[other]
+		if its := tokens(other); shared && other != name && len(mine) > 1 && len(its) > len(mine) && slices.Equal(its[:len(mine)], mine) {
+			return path(below(at, other))
+		}
+	}
+	return ""
 }
 
 // aside moves a field out of the way of another one that has its name, and is something
