@@ -218,7 +218,7 @@ var mayImport = map[string]string{
 	"bench/workload":   "",
 	"bench/beside":     "",
 	"bench/kinds":      "bench/beside",
-	"bench/drafts":     "conversion/draft crd/version",
+	"bench/drafts":     "conversion/draft conversion/rules",
 	"bench/module":     "sdk",
 	"bench/noisy":      "",
 	"bench/noisy/loop": "sdk",

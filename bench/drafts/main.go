@@ -1,141 +1,140 @@
 // Command drafts owns a measurement: what `wasmgate module init --from` makes of the
 // CustomResourceDefinitions that other projects published, beside what their own converters
-// do (known.yaml):
+// do to objects (published.yaml):
 //
 //	go run ./bench/drafts
+//	go run ./bench/drafts -only cert-manager -v
 //
-// It takes the modules from the Go module proxy. It must not know the gateway.
+// It takes the modules from the Go module proxy, and builds for each a program with its
+// converters. Objects with one value, and with another one at the same place, tell where
+// that value goes. It must not know the gateway.
 package main
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
+	"flag"
 	"fmt"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strings"
+	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
-
-	"github.com/wasmgate/wasmgate/conversion/draft"
-	"github.com/wasmgate/wasmgate/crd/version"
 )
 
-//go:embed known.yaml
-var known []byte
+//go:embed published.yaml
+var published []byte
 
-// subject is a definition, and what becomes of its fields.
+// subject is a module, and pairs of versions in it.
 type subject struct {
-	Module, File string
-	Changes      []struct {
-		Pair, From, To string
-		Map            map[string]string
+	// Module is path@version, or the path of a folder.
+	Module string
+	// With are modules of which it needs other versions than it asks for.
+	With []string
+	// Register are functions that make a scheme know the conversions, where types have
+	// no methods for them.
+	Register []string
+	Pairs    []versions
+}
+
+// versions are two versions of a kind.
+type versions struct {
+	// File is that of the definition, Kind the Go type, and Package the folder that has
+	// one for each version. Via is the type through which converters go, if any.
+	File, From, To, Kind, Package, Via string
+}
+
+// types are those that an object passes.
+func (v versions) types(module string) []string {
+	at := func(version string) string { return module + "/" + v.Package + "/" + version + "." + v.Kind }
+	if v.Via != "" {
+		return []string{at(v.From), module + "/" + v.Via + "." + v.Kind, at(v.To)}
 	}
+	return []string{at(v.From), at(v.To)}
 }
 
 func main() {
-	if err := run(); err != nil {
+	only := flag.String("only", "", "the subjects whose module or file matches this regular expression")
+	verbose := flag.Bool("v", false, "list the changed fields")
+	limit := flag.Duration("time", 2*time.Hour, "how long all of it may take")
+	flag.Parse()
+	ctx, cancel := context.WithTimeout(context.Background(), *limit)
+	defer cancel()
+	if err := run(ctx, regexp.MustCompile(*only), *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run(ctx context.Context, only *regexp.Regexp, verbose bool) error {
 	var all []subject
-	if err := yaml.UnmarshalStrict(known, &all); err != nil {
+	if err := yaml.UnmarshalStrict(published, &all); err != nil {
 		return err
 	}
-	right, marked, wrong, total := 0, 0, 0, 0
+	var total report
+	fmt.Print(head)
 	for _, s := range all {
-		ops, err := s.draft()
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", s.Module, s.File, err)
-		}
-		for _, c := range s.Changes {
-			total++
-			verdict := "wrong, without a mark"
-			switch got, certain := find(ops[c.Pair], c.From, c.To, c.Map); {
-			case got && certain:
-				right++
-				verdict = "right"
-			case got:
-				right++
-				marked++
-				verdict = "right, marked"
-			case !certain:
-				verdict = "wrong, marked"
-			default:
-				wrong++
+		chosen := s
+		chosen.Pairs = nil
+		for _, p := range s.Pairs {
+			if only.MatchString(s.Module) || only.MatchString(p.File) {
+				chosen.Pairs = append(chosen.Pairs, p)
 			}
-			fmt.Printf("%-22s %s %s %s\n", verdict, filepath.Base(s.File), c.Pair, c.From)
+		}
+		if len(chosen.Pairs) == 0 {
+			continue
+		}
+		m, err := download(ctx, s.Module)
+		if err != nil {
+			return err
+		}
+		reports, err := chosen.measure(ctx, m)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Module, err)
+		}
+		for _, r := range reports {
+			r.print(os.Stdout, verbose)
+			total.include(r)
 		}
 	}
-	fmt.Printf("%d changed fields: %d right (%d%%), %d of them marked; %d wrong without a mark\n", total, right, 100*right/total, marked, wrong)
+	total.name = fmt.Sprintf("%d pairs of which a field changes", total.pairs)
+	total.print(os.Stdout, false)
 	return nil
 }
 
-// find looks for the operation on a field: whether it is the known one, and whether it is
-// certain. A field that nothing is said of counts as certain.
-func find(ops []draft.Op, from, to string, values map[string]string) (got, certain bool) {
-	certain = true
-	for _, op := range ops {
-		if op.At != from {
-			continue
-		}
-		certain = certain && op.Certain
-		switch {
-		case op.Map != nil && values != nil && covers(op.Map.Values, values):
-			return true, op.Certain
-		case op.Move != nil && op.Move.To == to:
-			return true, op.Certain
-		case op.Rename != nil && to != "" && filepath.Ext("x."+to) == "."+op.Rename.To:
-			return true, op.Certain
-		}
+// download brings a module into the cache.
+func download(ctx context.Context, name string) (m module, err error) {
+	out, err := goCommand(ctx, ".", "mod", "download", "-json", name)
+	if err != nil {
+		return m, err
 	}
-	return false, certain
+	return m, json.Unmarshal(out, &m)
 }
 
-// covers tells whether a map has all that it should.
-func covers(got, want map[string]string) bool {
-	for _, from := range slices.Collect(maps.Keys(want)) {
-		if got[from] != want[from] {
-			return false
-		}
-	}
-	return true
-}
-
-var template = regexp.MustCompile(`{{[^}]*}}`)
-
-// draft drafts all pairs of neighbours of a definition.
-func (s subject) draft() (map[string][]draft.Op, error) {
-	out, err := exec.Command("go", "mod", "download", "-json", s.Module).Output()
+// measure compares the pairs of a subject.
+func (s subject) measure(ctx context.Context, m module) ([]report, error) {
+	dir, err := os.MkdirTemp("", "drafts")
 	if err != nil {
 		return nil, err
 	}
-	var module struct{ Dir string }
-	if err := json.Unmarshal(out, &module); err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(filepath.Join(module.Dir, s.File))
+	defer os.RemoveAll(dir)
+	o, err := newOracle(ctx, dir, m, s)
 	if err != nil {
 		return nil, err
 	}
-	var c apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(template.ReplaceAll(text, []byte("x")), &c); err != nil {
-		return nil, err
+	var out []report
+	for i, v := range s.Pairs {
+		r, err := v.compare(ctx, o, i, filepath.Join(m.Dir, v.File))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", v.File, err)
+		}
+		base := strings.TrimSuffix(s.Module, "/v2")
+		path, _, _ := strings.Cut(base, "@")
+		r.name = fmt.Sprintf("%s %s %s:%s", filepath.Base(path), v.Kind, v.From, v.To)
+		out = append(out, r)
 	}
-	versions := c.Spec.Versions
-	slices.SortStableFunc(versions, func(a, b apiextensionsv1.CustomResourceDefinitionVersion) int { return version.Compare(b.Name, a.Name) })
-	ops := map[string][]draft.Op{}
-	for i, v := range versions[1:] {
-		from := versions[i]
-		d := draft.Between(draft.Version{Name: from.Name, Schema: from.Schema.OpenAPIV3Schema}, draft.Version{Name: v.Name, Schema: v.Schema.OpenAPIV3Schema})
-		ops[from.Name+":"+v.Name] = d.Ops
-	}
-	return ops, nil
+	return out, o.close()
 }

@@ -61,11 +61,11 @@ func (d Draft) Rules() rules.Conversion {
 func Between(from, to Version) Draft {
 	w := &work{from: from.Name, to: to.Name}
 	if from.Schema != nil && to.Schema != nil {
-		w.versioned(from.Schema, to.Schema)
-		w.moveTwins()
+		versioned(w, from.Schema, to.Schema)
+		moveTwins(w)
 	}
 	w.walk(nil, from.Schema, to.Schema, 0)
-	w.settle()
+	settle(w)
 	w.parts()
 	w.match()
 	w.rest()

@@ -20,7 +20,7 @@ func (w *work) match() {
 	var couples []couple
 	seenA, seenB := 0, 0
 	for {
-		w.groups()
+		groups(w)
 		if fresh := w.couples(seenA, seenB); len(fresh) > 0 {
 			w.candidates = append(w.candidates, fresh...)
 			couples = append(couples, fresh...)

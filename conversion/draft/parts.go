@@ -43,7 +43,7 @@ func (w *work) parts() {
 }
 
 // groups finds API groups that stand where an API version was, and takes them out of it.
-func (w *work) groups() {
+func groups(w *work) {
 	for _, whole := range w.gone {
 		if !whole.free() || whole.name() != "apiVersion" || kind(whole.s) != "string" {
 			continue

@@ -18,19 +18,19 @@ type twin struct {
 // status.deprecated.v1beta1.ready is where v1beta2 has what was status.ready, and
 // status.v1beta2.ready is what v1beta2 has at status.ready. That a field of that name is
 // there in both versions says nothing then.
-func (w *work) versioned(a, b *schema) {
+func versioned(w *work, a, b *schema) {
 	for _, t := range twins(b, a, versionIn(b, w.from, w.to)) {
 		w.twins = append(w.twins, twin{a: t.b, b: t.a, from: t.to, to: t.from})
 	}
 	for _, t := range twins(a, b, versionIn(a, w.to, w.from)) {
-		if schemaAt(a, t.b) == nil || w.twinned(t.b, twin.old) { // there is room for it
+		if schemaAt(a, t.b) == nil || twinned(w.twins, t.b, twin.old) { // there is room for it
 			w.twins = append(w.twins, t)
 		}
 	}
 }
 
 // moveTwins adds the operations, those first that make room for others.
-func (w *work) moveTwins() {
+func moveTwins(w *work) {
 	for _, t := range w.twins {
 		w.move(t.a, t.b, Op{At: path(t.a), Why: fmt.Sprintf("%s is in what is called as a version, so it is the field of that version", path(longer(t.a, t.b)))})
 		w.walk(t.b, t.from, t.to, len(t.b))
@@ -45,15 +45,15 @@ func longer(a, b []string) []string {
 }
 
 // twinned tells whether a field of one version, or of the other one, is such.
-func (w *work) twinned(steps []string, of func(twin) []string) bool {
-	return slices.ContainsFunc(w.twins, func(t twin) bool { return slices.Equal(of(t), steps) })
+func twinned(all []twin, steps []string, of func(twin) []string) bool {
+	return slices.ContainsFunc(all, func(t twin) bool { return slices.Equal(of(t), steps) })
 }
 
 func (t twin) old() []string { return t.a }
 func (t twin) new() []string { return t.b }
 
 // settle tells the pools of what found its place.
-func (w *work) settle() {
+func settle(w *work) {
 	for _, t := range w.twins {
 		w.gone.take(&unit{steps: t.a}, false)
 		w.fresh.take(&unit{steps: t.b}, false)

@@ -39,8 +39,8 @@ func (w *work) properties(at []string, a, b *schema, level int) {
 		one := a.Properties[name]
 		steps := below(at, name)
 		other, shared := b.Properties[name]
-		if w.twinned(steps, twin.old) {
-			if shared && !w.twinned(steps, twin.new) {
+		if twinned(w.twins, steps, twin.old) {
+			if shared && !twinned(w.twins, steps, twin.new) {
 				w.gather(&w.fresh, steps, &other, slices.Contains(b.Required, name), level+1, true)
 			}
 			continue
@@ -64,7 +64,7 @@ func (w *work) properties(at []string, a, b *schema, level int) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Properties)) {
-		if _, shared := a.Properties[name]; shared || len(at) == 0 && reserved(name) || w.twinned(below(at, name), twin.new) {
+		if _, shared := a.Properties[name]; shared || len(at) == 0 && reserved(name) || twinned(w.twins, below(at, name), twin.new) {
 			continue
 		}
 		one := b.Properties[name]

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// The comparison itself, over two small types with a converter: what it takes for right,
+// for marked and for wrong is what it should.
+func TestConvertersAreTheOracle(t *testing.T) {
+	s := subject{Pairs: []versions{{File: "widgets.yaml", Kind: "Widget", From: "v1alpha1", To: "v1", Package: "api"}}}
+	t.Setenv("GOPROXY", "off")
+	reports, err := s.measure(t.Context(), module{Path: "example.com/widgets", Dir: "testdata/widgets"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reports[0]
+	var got []string
+	for _, f := range r.fields {
+		got = append(got, f.verdict+": "+f.what+" "+f.at+" to "+f.theirs)
+		if f.unseen != (f.at == "spec.tricky") {
+			t.Errorf("%s is alike in both schemas: %t", f.at, f.unseen)
+		}
+	}
+	want := []string{
+		"right: dropped spec.gone to nothing",
+		"right, marked: moved spec.list[*].subPath to spec.list[*].path",
+		"wrong, marked: moved spec.live to spec.elsewhere",
+		"right: values spec.policy to spec.policy",
+		"right: moved spec.replicaCount to spec.replicas",
+		"right, marked: moved, values spec.timeout to spec.timeoutSeconds",
+		"wrong, without a mark: values spec.tricky to spec.tricky",
+		"right, marked: moved spec.volume to spec.storage",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	if r.changed != 8 || r.dropped != 1 || r.right != 3 || r.rightMarked != 3 || r.wrongMarked != 1 || r.wrong != 1 || r.unseen != 1 || r.broken+r.brokenMarked != 0 || r.refused != 0 {
+		t.Errorf("the figures are %+v", r)
+	}
+}
+
+// All pairs are told in a form that can be asked.
+func TestPublishedPairsCanBeAsked(t *testing.T) {
+	var all []subject
+	if err := yaml.UnmarshalStrict(published, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		for _, p := range s.Pairs {
+			if p.File == "" || p.Kind == "" || p.From == "" || p.To == "" || p.Package == "" {
+				t.Errorf("%s: %+v", s.Module, p)
+			}
+		}
+	}
+}
