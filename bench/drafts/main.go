@@ -59,7 +59,7 @@ func (v versions) types(module string) []string {
 func main() {
 	only := flag.String("only", "", "the subjects whose module or file matches this regular expression")
 	verbose := flag.Bool("v", false, "list the changed fields")
-	limit := flag.Duration("time", 2*time.Hour, "how long all of it may take")
+	limit := flag.Duration("time", time.Hour, "how long all of it may take")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), *limit)
 	defer cancel()

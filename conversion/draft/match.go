@@ -25,7 +25,7 @@ func (w *work) match() {
 			w.candidates = append(w.candidates, fresh...)
 			couples = append(couples, fresh...)
 			slices.SortStableFunc(couples, func(x, y couple) int {
-				return cmp.Or(cmp.Compare(y.score, x.score), len(x.a.steps)-len(y.a.steps)) // the whole before its parts
+				return cmp.Or(cmp.Compare(y.rank(), x.rank()), len(x.a.steps)-len(y.a.steps)) // the whole before its parts
 			})
 		}
 		seenA, seenB = len(w.gone), len(w.fresh)
@@ -36,6 +36,14 @@ func (w *work) match() {
 		outermost(couples)
 		w.accept(couples)
 	}
+}
+
+// rank is the order of couples: of those that are likely, those at one place come first.
+func (c couple) rank() float64 {
+	if c.score >= same && samePlace(c.a, c.b) {
+		return c.score + 0.15
+	}
+	return c.score
 }
 
 // outermost brings the couple to the front that has the first one in it, if what is
