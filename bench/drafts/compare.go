@@ -84,11 +84,15 @@ func (c *comparison) leaves(leaves []*node, r *report) (all []*seen, err error) 
 	choice := map[*node][][]any{}
 	for i, l := range leaves {
 		for _, values := range choices(l, i) {
-			a, err := c.ask(only(l, values[0]))
+			one, err := c.reads(l, values[0])
 			if err != nil {
 				return nil, err
 			}
-			if at, _ := flatten(a.Was, c.root.s); len(at) > 0 && at[l.path] != "" {
+			other, err := c.reads(l, values[1])
+			if err != nil {
+				return nil, err
+			}
+			if one != "" && one != other {
 				choice[l] = append(choice[l], values)
 			}
 		}
@@ -111,6 +115,16 @@ func (c *comparison) leaves(leaves []*node, r *report) (all []*seen, err error) 
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// reads is what the type of the old version reads of a leaf's value, "" for nothing.
+func (c *comparison) reads(l *node, value any) (string, error) {
+	a, err := c.ask(only(l, value))
+	if err != nil || a.Was == nil {
+		return "", err
+	}
+	at, err := flatten(a.Was, c.root.s)
+	return at[l.path], err
 }
 
 // follow finds out where a leaf goes: in an object with little else, and if it goes

@@ -63,6 +63,7 @@ func Between(from, to Version) Draft {
 	if from.Schema != nil && to.Schema != nil {
 		versioned(w, from.Schema, to.Schema)
 		moveTwins(w)
+		w.conditions = schemaAt(to.Schema, []string{"status", "conditions"}) != nil
 	}
 	w.walk(nil, from.Schema, to.Schema, 0)
 	settle(w)
@@ -102,8 +103,10 @@ type work struct {
 	// candidates are all couples that came near to each other.
 	candidates []couple
 	// twins are fields that names of versions tell to be the same.
-	twins  []twin
-	walked int
+	twins []twin
+	// conditions tells that the new version has conditions, which take what flags told.
+	conditions bool
+	walked     int
 }
 
 // pool are fields that only one of the versions has.

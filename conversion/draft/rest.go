@@ -59,6 +59,10 @@ func (w *work) keep(u *unit) {
 		op.Certain = false
 		op.Alternatives = append(op.Alternatives, fmt.Sprintf("%s, which both versions have, takes it", u.heir))
 	}
+	if w.conditions && kind(u.s) == "boolean" && u.steps[0] == "status" {
+		op.Certain = false
+		op.Alternatives = append(op.Alternatives, "a condition in status.conditions tells it")
+	}
 	if strings.Contains(strings.ToLower(u.s.Description), "instead") {
 		op.Certain = false
 		op.Alternatives = append(op.Alternatives, "its description says what is used instead")

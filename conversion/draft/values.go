@@ -13,6 +13,9 @@ import (
 
 // values compares what two scalars may be.
 func (w *work) values(at []string, a, b *schema) {
+	if ofItsOwn(at, a) && ofItsOwn(at, b) {
+		w.remark(at, "it tells the version of an object in this one, which may have to be another one at %s, or goes away where the place tells it", w.to)
+	}
 	switch {
 	case len(b.Enum) > 0 && len(a.Enum) > 0 && a.Type == "string":
 		w.enum(at, texts(a), texts(b))
@@ -27,6 +30,15 @@ func (w *work) values(at []string, a, b *schema) {
 	if a.Default != nil && b.Default != nil && string(a.Default.Raw) != string(b.Default.Raw) {
 		w.remark(at, "the default was %s and is %s: objects that exist keep theirs, those created at %s without it get the new one", a.Default.Raw, b.Default.Raw, w.to)
 	}
+}
+
+// ofItsOwn tells whether a field is the apiVersion or the kind of a whole object within the
+// object: all such have the same descriptions.
+func ofItsOwn(at []string, s *schema) bool {
+	if len(at) < 2 || at[len(at)-1] != "apiVersion" && at[len(at)-1] != "kind" {
+		return false
+	}
+	return strings.HasPrefix(s.Description, "APIVersion defines the versioned schema of this representation of an object") || strings.HasPrefix(s.Description, "Kind is a string value representing the REST resource this object represents")
 }
 
 // remark adds a remark that somebody has to judge.

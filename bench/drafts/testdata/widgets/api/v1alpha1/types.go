@@ -22,6 +22,7 @@ type Spec struct {
 	Timeout      string   `json:"timeout,omitempty"`
 	Policy       string   `json:"policy,omitempty"`
 	Same         string   `json:"same,omitempty"`
+	Blob         *Item    `json:"blob,omitempty"`
 	Volume       *Storage `json:"volume,omitempty"`
 	Tricky       string   `json:"tricky,omitempty"`
 	Gone         string   `json:"gone,omitempty"`
@@ -37,7 +38,7 @@ type Storage struct {
 
 // Item is one of several.
 type Item struct {
-	Name string `json:"name,omitempty"`
+	Name string `json:"name"`
 	Path string `json:"subPath,omitempty"`
 }
 
