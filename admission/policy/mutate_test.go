@@ -77,6 +77,8 @@ func TestWhatMutationsMake_DRY02(t *testing.T) {
 		"no compilation":      {mutating(config(`nobody`)), nil, head + "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nobody' (in container '')\n | nobody\n | ^"},
 		"a bad path":          {mutating(patching(`[JSONPatch{op: 'remove', path: '/nothing'}]`)), nil, head + `JSON Patch: error in remove for path: '/nothing': Unable to remove nonexistent key: nothing: missing value`},
 		"a patch uncompiled":  {mutating(patching(`nobody`)), nil, head + "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nobody' (in container '')\n | nobody\n | ^"},
+		"a patch of nothing":  {`"mutations":[{"patchType":"JSONPatch"}]`, nil, `policy "p" denied request: failed to configure policy: unknown mutation of type "JSONPatch"`},
+		"nothing to apply":    {`"mutations":[{"patchType":"ApplyConfiguration"}]`, nil, `policy "p" denied request: failed to configure policy: unknown mutation of type "ApplyConfiguration"`},
 		"an unknown mutation": {`"mutations":[{"patchType":"Odd"}]`, nil, `policy "p" denied request: failed to configure policy: unknown mutation of type "Odd"`},
 	} {
 		w := newWorld(t)

@@ -107,6 +107,27 @@ func TestEnvtest_Refuses(t *testing.T) {
 	}
 }
 
+// What is in the way of a program is told, and the program that was there stays.
+func TestEnvtest_WhatIsInTheWay(t *testing.T) {
+	tool(t, "kubectl", "")
+	for _, name := range []string{"etcd", "etcd.new", "kubectl", "kubectl.new"} {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, name, "full"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := command(t, "envtest", dir, "--replace"); err == nil || !strings.Contains(err.Error(), name+": directory not empty") || out != "" {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	there := written(t, "there", "text")
+	if err := place(filepath.Join(t.TempDir(), "none"), there, true); !os.IsNotExist(err) {
+		t.Errorf("of nothing: %v", err)
+	}
+	if text, err := os.ReadFile(there); err != nil || string(text) != "text" {
+		t.Errorf("the file: %q %v", text, err)
+	}
+}
+
 // A copy can be run as what it is of, and no file that is there is written to.
 func TestProgramsAreCopied(t *testing.T) {
 	from, to := written(t, "a", "program"), filepath.Join(t.TempDir(), "b")

@@ -36,6 +36,8 @@ type fakeGateway struct {
 	refuses bool
 	// holds keeps objects that are deleted.
 	holds bool
+	// frozen lets nobody change anything.
+	frozen bool
 	// knowsNoModules has no such kind.
 	knowsNoModules bool
 	// watched is called at the beginning of a watch.
@@ -189,6 +191,10 @@ func (g *fakeGateway) remove(w http.ResponseWriter, r *http.Request, path string
 // patch merges at the depth of annotations, and of spec.source.upload.
 func (g *fakeGateway) patch(w http.ResponseWriter, r *http.Request, path string) {
 	var patch map[string]any
+	if g.frozen {
+		status(w, 403, "Forbidden")
+		return
+	}
 	if err := json.NewDecoder(r.Body).Decode(&patch); err != nil || r.Header.Get("Content-Type") != "application/merge-patch+json" || g.objects[path] == nil {
 		status(w, 400, "BadRequest")
 		return

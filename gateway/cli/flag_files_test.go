@@ -119,3 +119,11 @@ func TestServe_FilesThatAreNotLookedFor(t *testing.T) {
 		t.Errorf("beside the directory: %d, %v", exit, err)
 	}
 }
+
+// A file that would be below another one is told as that.
+func TestFilesBelowFiles(t *testing.T) {
+	below := filepath.Join(written(t, "file", ""), "x")
+	if out, err := command(t, "module", "list", "--kubeconfig", below); err == nil || !strings.Contains(err.Error(), "--kubeconfig: stat "+below+": not a directory") || out != "" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

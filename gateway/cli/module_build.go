@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -197,7 +198,7 @@ func (c *buildCommand) build(ctx context.Context, t *toolchain, cmd *cobra.Comma
 	}
 	var made []string
 	for _, pattern := range strings.Fields(t.made) {
-		if made, err = filepath.Glob(filepath.Join(c.dir, filepath.FromSlash(pattern))); err != nil {
+		if made, err = fs.Glob(os.DirFS(c.dir), pattern); err != nil { // the folder's own name is no pattern
 			return err
 		}
 		if len(made) > 0 {
@@ -207,10 +208,11 @@ func (c *buildCommand) build(ctx context.Context, t *toolchain, cmd *cobra.Comma
 	if len(made) != 1 {
 		return &outcome{statusFound, fmt.Sprintf("%s left %d files as %s in %s, and one was expected: remove what is old", t.tool, len(made), t.made, c.dir)}
 	}
-	if made[0] == out {
+	it := filepath.Join(c.dir, filepath.FromSlash(made[0]))
+	if it == out {
 		return nil
 	}
-	content, err := os.ReadFile(made[0])
+	content, err := os.ReadFile(it)
 	if err != nil {
 		return err
 	}

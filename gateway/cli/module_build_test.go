@@ -39,6 +39,8 @@ func TestBuildRunsTheToolsOfALanguage(t *testing.T) {
 		{"it does not compile", "go.mod", "go", "exit 3", nil, bench{is: is}, 1, "go build -buildmode=c-shared -o"},
 		{"nothing came of it", "Cargo.toml", "cargo", "", nil, bench{is: is}, 1, "left 0 files"},
 		{"a gateway would not take it", "go.mod", "go", `echo x > "$4"`, nil, bench{is: workbench.Inspection{Problem: "it lacks exports"}}, 1, "a gateway would not take it: it lacks exports"},
+		{"nothing came of it, and the tool says nothing", "go.mod", "go", "", nil, bench{is: is}, 2, "p.wasm: no such file"},
+		{"a folder came of it", "package.json", "npm", "/bin/mkdir -p build/q.wasm", nil, bench{is: is}, 2, "q.wasm: is a directory"},
 		{"rules", "rules.yaml", "", "", nil, bench{}, 2, "has rules, of which nothing is built"},
 		{"no project", "x", "", "", nil, bench{}, 2, "it has none of go.mod, Cargo.toml, package.json; begin one with: wasmgate module init"},
 		{"no such language", "go.mod", "", "", []string{"--language", "c"}, bench{}, 2, "--language c is not known"},
@@ -63,5 +65,28 @@ func TestBuildRunsTheToolsOfALanguage(t *testing.T) {
 				t.Errorf("the module: %v", err)
 			}
 		})
+	}
+}
+
+// The name of a project's folder may have any letters, and a tool that cannot be started is
+// told.
+func TestBuildInFoldersWithOddNames(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b*")
+	if err := os.MkdirAll(filepath.Join(dir, "build"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "package.json"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	tool(t, "npm", "echo x > build/q.wasm")
+	b := bench{is: workbench.Inspection{Size: 4}}
+	if out, exit, err := b.run(t, "module", "build", dir); exit != 0 || !strings.Contains(out, "a[b*.wasm: 4 bytes") {
+		t.Errorf("%d, %v\n%s", exit, err, out)
+	}
+	if err := os.WriteFile(filepath.Join(os.Getenv("PATH"), "npm"), []byte("#!/none/there\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, exit, err := b.run(t, "module", "build", dir); exit == 0 || err == nil || !strings.Contains(err.Error(), "npm: no such file") || out != "" {
+		t.Errorf("%d, %v\n%s", exit, err, out)
 	}
 }

@@ -28,11 +28,13 @@ type bench struct {
 	pulled  workbench.Pulled
 	pullErr error
 	trust   workbench.Trust
-	image   workbench.Image
-	judged  workbench.Judged
-	err     error
-	samples []workbench.Sample
-	asked   workbench.Proof
+	// trustErr is why the tools do not judge.
+	trustErr error
+	image    workbench.Image
+	judged   workbench.Judged
+	err      error
+	samples  []workbench.Sample
+	asked    workbench.Proof
 	// drafted is what a project was asked about.
 	drafted workbench.Draft
 	// recording is what samples were made of, and recorded what these are.

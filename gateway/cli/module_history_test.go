@@ -84,6 +84,24 @@ func TestModuleRollback(t *testing.T) {
 	}
 }
 
+// What the server does not let anybody change is not rolled back.
+func TestModuleRollback_NotAllowed(t *testing.T) {
+	g := withHistory(t, "", "sha256:333")
+	g.frozen = true
+	if out, err := command(t, "module", "rollback", "m", "--kubeconfig", g.kubeconfig); err == nil || !strings.Contains(err.Error(), "no: Forbidden") || out != "" {
+		t.Errorf("%v\n%s", err, out)
+	}
+	g.frozen = false
+	g.changed = func(g *fakeGateway, path string, _ map[string]any) {
+		go g.later(path, func(o map[string]any) {
+			o["status"] = map[string]any{"digest": "sha256:333", "conditions": []any{cond(compiled, "False", "Broken", "it cannot start"), cond(ready, "True", "PreviousRevision", "")}}
+		})
+	}
+	if out, err := command(t, "module", "rollback", "m", "--kubeconfig", g.kubeconfig); err == nil || !strings.Contains(err.Error(), "Compiled is False: Broken: it cannot start") || out != "" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestModuleRollbackRefuses(t *testing.T) {
 	g := withHistory(t, "", "sha256:333")
 	inline := g.copy(modulesPath + "/m")

@@ -16,7 +16,7 @@ func (b *bench) Pull(_ context.Context, image workbench.Image) (workbench.Pulled
 
 func (b *bench) Judge(_ context.Context, what workbench.Judged) (workbench.Trust, error) {
 	b.judged = what
-	return b.trust, nil
+	return b.trust, b.trustErr
 }
 
 func TestInspectOfFiles(t *testing.T) {
@@ -91,6 +91,10 @@ func TestInspectOfImagesThatDoNotCome(t *testing.T) {
 	}
 	if _, exit, err := b.run(t, "module", "inspect", wasm, "--for", "tabs"); exit != 0 || b.judged.Trusts != "t.yaml" {
 		t.Errorf("status %d, %v", exit, err)
+	}
+	b = &bench{trustErr: errors.New("t.yaml: it has no ModuleTrust")}
+	if out, exit, err := b.run(t, "module", "inspect", wasm, "--for", "tabs"); exit == 0 || err == nil || err.Error() != b.trustErr.Error() || out != "" {
+		t.Errorf("status %d, %v\n%s", exit, err, out)
 	}
 	b = &bench{err: errors.New("it is no module")}
 	if _, exit, err := b.run(t, "module", "inspect", "oci://a.example/b:v1"); exit != 1 || err.Error() != "oci://a.example/b:v1: it is no module" {

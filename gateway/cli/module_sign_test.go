@@ -33,6 +33,7 @@ func TestAModuleIsSignedAndVerified(t *testing.T) {
 		{"sign @a.key --key @a.key", 2, "no WebAssembly module"},
 		{"sign @m.wasm --key @a.key -o @s.wasm", 0, "s.wasm signed: sha256:"},
 		{"sign @s.wasm --key @a.key", 0, "s.wasm signed: sha256:"},
+		{"sign @m.wasm --key @a.key -o @m.wasm/below", 1, "not a directory"},
 		{"verify @s.wasm --key @a.pub", 0, "is signed by the key "},
 		{"verify @s.wasm --key @a.pub -o json", 0, `"signatures": 1`},
 		{"verify @s.wasm --key @b.pub", 1, "SignatureUntrusted"},

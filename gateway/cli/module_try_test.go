@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,23 @@ func TestSamplesAndGoldenFiles(t *testing.T) {
 		if _, exit, err := b.run(t, append([]string{"module", "test"}, args...)...); exit != 2 || err == nil {
 			t.Errorf("%q: status %d, %v", args, exit, err)
 		}
+	}
+}
+
+// What is no sample stands before one, and the sample is tried all the same.
+func TestSamplesAmongOthers(t *testing.T) {
+	wasm, crd := written(t, "m.wasm", "wasm"), written(t, "crd.yaml", "crd")
+	dir := folder(t, map[string]string{"a.yaml": "# nothing\n---\nkind: Other\n---\na: 1\n", "b.yaml": "kind: Other\n", "c.yaml": "a: 2\n"})
+	sample := workbench.Sample{Version: "v1", Made: []workbench.Made{{To: "v2", Converted: workbench.Converted{Object: []byte(`{}`)}}}}
+	b := &bench{samples: []workbench.Sample{{}, sample, {}, sample}}
+	out, exit, err := b.run(t, "module", "test", wasm, "-f", crd, "--samples", dir)
+	var said []string
+	for line := range strings.Lines(out) {
+		said = append(said, strings.Join(strings.Fields(strings.ReplaceAll(line, dir, "DIR")), " "))
+	}
+	want := []string{"RESULT TEST PROBLEM", "ok DIR/a.yaml#3: v1 to v2 and back", "ok DIR/c.yaml: v1 to v2 and back"}
+	if exit != 0 || !slices.Equal(said, want) {
+		t.Errorf("status %d, %v\n%s", exit, err, out)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
+	"github.com/wasmgate/wasmgate/lifecycle/retire"
 )
 
 // Of a server that does not tell how versions are used, nothing is known, and what would
@@ -87,5 +88,32 @@ func TestPlanOfWhatIsUsed(t *testing.T) {
 		if strings.Contains(out, "unknown") != strings.Contains(out, "is not known: ") {
 			t.Errorf("%s: it is known:\n%s", usage, out)
 		}
+	}
+}
+
+// A version that there is not cannot be planned for.
+func TestPlanOfVersionsThatThereAreNot(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/usage") {
+			status(w, 404, "NotFound")
+			return
+		}
+		_, _ = io.WriteString(w, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"crontabs.example.com"},
+			"spec":{"group":"example.com","versions":[{"name":"v1beta1","served":true},{"name":"v1","served":true,"storage":true}]},"status":{"storedVersions":["v1"]}}`)
+	}))
+	t.Cleanup(s.Close)
+	if out, err := command(t, "plan", "crontabs.example.com", "--versions", "v7", "-s", s.URL); err == nil || !strings.Contains(err.Error(), "v7") || out != "" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A plan of which nobody sees the versions, as the disk is full, is none.
+func TestAPlanThatCannotBePrinted(t *testing.T) {
+	if err := printPlans(full{}, []*retire.Plan{{Definition: "d"}}); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+	if err := printPlans(full{}, nil); !errors.Is(err, errFull) {
+		t.Errorf("of no definition: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,21 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "a", "b.yaml"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	below := written(t, "file", "text")
+	b := &bench{samples: []workbench.Sample{{Version: "v1", Made: []workbench.Made{{To: "v2", Converted: workbench.Converted{Object: []byte(`{}`)}}}}}}
+	inFile := filepath.Join(t.TempDir(), "in")
+	if err := os.MkdirAll(inFile, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(inFile, "a"), nil, 0o600); err != nil { // where a folder is wanted
+		t.Fatal(err)
+	}
+	tried := []string{"module", "test", written(t, "m.wasm", "wasm"), "-f", written(t, "crd.yaml", "crd"), "--samples", written(t, "a.yaml", "kind: A\n"), "--golden", below}
+	for _, line := range [][]string{{"module", "init", inFile}, {"module", "init", inFile, "--force"}, tried, append(slices.Clone(tried), "--update"), {"envtest", filepath.Join(below, "x")}} {
+		if out, exit, err := b.run(t, line...); exit == 0 || err == nil || !strings.Contains(err.Error(), "not a directory") || out != "" {
+			t.Errorf("%q: %d, %v\n%s", line, exit, err, out)
+		}
+	}
 	if _, exit, err := (&bench{}).run(t, "module", "init", dir, "--force"); exit != statusMistake || err == nil || !strings.Contains(err.Error(), "b.yaml") {
 		t.Errorf("%d, %v", exit, err)
 	}
@@ -105,9 +121,11 @@ func TestWhatCannotBePrintedIsAnError(t *testing.T) {
 	g.later(modulesPath+"/m", func(obj map[string]any) {
 		obj["status"] = map[string]any{"digest": digestOf([]byte("x")), "revisions": []any{map[string]any{"digest": digestOf([]byte("x"))}}}
 	})
+	waiting := withCandidate(t, reported("Completed", 3, 0))
 	g.contents[modulesPath+"/m@"+digestOf([]byte("x"))] = []byte("x")
 	golden := t.TempDir()
-	replace := strings.NewReplacer("WASM", written(t, "m.wasm", "wasm"), "CRD", written(t, "crd.yaml", "crd"), "YAML", written(t, "a.yaml", "kind: A\n"), "GOLDEN", golden)
+	replace := strings.NewReplacer("WASM", written(t, "m.wasm", "wasm"), "CRD", written(t, "crd.yaml", "crd"), "YAML", written(t, "a.yaml", "kind: A\n"), "GOLDEN", golden,
+		"DEFINED", written(t, "defined.yaml", lintedCRD), "WAITING", "--kubeconfig "+waiting.kubeconfig)
 	b := &bench{findings: lost, answer: workbench.Answer{Reply: "{}", Problem: "p"}, is: workbench.Inspection{Problem: "p"}, samples: []workbench.Sample{{Version: "v1", Problem: "p"}},
 		compared: workbench.Compared{Places: []workbench.ComparedPath{{}}}, measured: workbench.Measured{Rows: []workbench.Row{{}}}, operations: []workbench.Operation{{}}}
 	for _, line := range []string{
@@ -116,6 +134,7 @@ func TestWhatCannotBePrintedIsAnError(t *testing.T) {
 		"module run WASM -f YAML", "module run WASM -f YAML -o json", "module inspect WASM", "module inspect WASM -o yaml",
 		"module test WASM -f CRD --samples YAML", "module test WASM -f CRD --samples YAML -o junit", "module test WASM -f CRD --samples YAML -o sarif",
 		"module init GOLDEN --force", "convert --to-version v1 --module WASM -f YAML",
+		"lint -f DEFINED --against DEFINED", "lint -f DEFINED --against DEFINED -o json", "module promote m --dry-run WAITING",
 		"module list KUBECONFIG", "module list -o name KUBECONFIG", "module list -o json KUBECONFIG", "module history m KUBECONFIG", "module logs m KUBECONFIG",
 		"module get m KUBECONFIG", "module delete m --dry-run KUBECONFIG", "module delete m -o name --dry-run KUBECONFIG",
 	} {

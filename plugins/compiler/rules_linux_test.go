@@ -3,6 +3,7 @@ package compiler
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -95,6 +96,19 @@ func TestAnEnclosedThread(t *testing.T) {
 	}
 	if _, err := newRules(1000); err != nil {
 		t.Error("a newer kernel:", err)
+	}
+}
+
+// A process that cannot be enclosed compiles nothing.
+func TestAProcessThatCannotBeEnclosed(t *testing.T) {
+	if !Encloses() {
+		t.Skip("the kernel has no Landlock")
+	}
+	cmd := exec.Command("/proc/self/exe", Argument, "/none/there", "0", "0")
+	out, err := cmd.Output()
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) || ended.ExitCode() != exitFailed || !strings.HasPrefix(string(out), "enclose the process: landlock: /none/there: ") {
+		t.Errorf("%v, said %q", err, out)
 	}
 }
 

@@ -85,6 +85,13 @@ func TestWhoAsksForACertificate(t *testing.T) {
 	if groups, said := obj.Object["spec"].(map[string]any)["groups"]; said {
 		t.Errorf("who is in no group is in %v", groups)
 	}
+	if extra, said := obj.Object["spec"].(map[string]any)["extra"]; said {
+		t.Errorf("who has nothing extra has %v", extra)
+	}
+	create.Prepare(request.WithUser(t.Context(), &user.DefaultInfo{Name: "me", UID: "u", Extra: map[string][]string{"k": {"a", "b"}}}), obj, nil)
+	if spec = obj.Object["spec"].(map[string]any); spec["uid"] != "u" || fmt.Sprint(spec["extra"]) != "map[k:[a b]]" {
+		t.Errorf("noted is %v", spec)
+	}
 	create.Prepare(t.Context(), obj, nil)
 	if name, said := obj.Object["spec"].(map[string]any)["username"]; said {
 		t.Errorf("nobody asks as %v", name)

@@ -107,9 +107,14 @@ func (f *follower) collected() {
 	if f.sample[0].Value.Kind() != metrics.KindUint64 {
 		return // not in this release of Go
 	}
-	want := percentage(f.sample[0].Value.Uint64())
-	if d := want - f.present; d*100 >= step*f.present || -d*100 >= step*f.present {
+	if want := percentage(f.sample[0].Value.Uint64()); differs(want, f.present) {
 		f.present = want
 		debug.SetGCPercent(want)
 	}
+}
+
+// differs tells that a percentage is worth being set in place of the present one.
+func differs(want, present int) bool {
+	d := max(want-present, present-want)
+	return d*100 >= step*present
 }

@@ -22,6 +22,18 @@ func TestPercentage(t *testing.T) {
 	}
 }
 
+// Setting it stops the process, so a little more or less is left as it is.
+func TestWhatIsWorthBeingSet(t *testing.T) {
+	for _, c := range []struct {
+		want, present int
+		set           bool
+	}{{100, 100, false}, {91, 100, false}, {90, 100, true}, {40, 100, true}, {32, 30, false}, {33, 30, true}, {100, 30, true}} {
+		if got := differs(c.want, c.present); got != c.set {
+			t.Errorf("%d%% in place of %d%%: %t", c.want, c.present, got)
+		}
+	}
+}
+
 // The heap of a process that holds much is not twice as large, and small ones are
 // left alone.
 func TestTheHeapIsFollowed(t *testing.T) {

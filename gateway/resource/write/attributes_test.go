@@ -147,6 +147,32 @@ func TestWarningsAreOfTheLastAttempt_ADM(t *testing.T) {
 	}
 }
 
+// What is put over a new state takes nobody's fields away, and leaves the state as it is.
+func TestAnOverlayKeepsTheManagers_ADM(t *testing.T) {
+	w, l := watched(t)
+	asked := false
+	l.mutate = func(ctx context.Context, a admission.Attributes) error {
+		asked = true
+		over, err := a.Overlay(ctx, "v1", map[string]any{"apiVersion": "example.com/v1", "kind": "CronTab", "host": "over"})
+		if err != nil {
+			return err
+		}
+		is, err := a.GetObjectAt(ctx, "v1")
+		if err != nil {
+			return err
+		}
+		kept, had := object.Detach(object.Clone(over)), object.Detach(object.Clone(is))
+		if over["host"] != "over" || is["host"] != "h" || over["port"] != "1" || len(had) == 0 || string(kept) != string(had) {
+			t.Errorf("%v over %v", over, is)
+		}
+		return nil
+	}
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	if !asked {
+		t.Error("nobody asked")
+	}
+}
+
 // What mutating admission makes of managedFields is kept if it can be read, and else what it was.
 func TestOwnersAfterAdmission_MF(t *testing.T) {
 	w, l := watched(t)

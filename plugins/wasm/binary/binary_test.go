@@ -79,6 +79,28 @@ func TestModulesAtTheLimitsAreAccepted(t *testing.T) {
 	}
 }
 
+// The smallest module says nothing but that it is one, and the largest has as many bytes as
+// the limit says.
+func TestTheSmallestAndTheLargestModule(t *testing.T) {
+	smallest := []byte("\x00asm\x01\x00\x00\x00")
+	if m, err := binary.Decode(smallest); err != nil || len(m.Sections) != 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if _, err := binary.Decode(smallest[:7]); err == nil || !strings.Contains(err.Error(), "not a WebAssembly module") {
+		t.Errorf("half of its version: %v", err)
+	}
+	size := Number(binary.MaxSize - len(smallest) - 5) // which takes 4 bytes
+	largest := make([]byte, binary.MaxSize, binary.MaxSize+1)
+	copy(largest, Join(smallest, []byte{0}, size, Counted([]byte("x"))))
+	if _, err := binary.Decode(largest); err != nil {
+		t.Errorf("the largest: %v", err)
+	}
+	var refused *binary.Error
+	if _, err := binary.Decode(largest[:binary.MaxSize+1]); !errors.As(err, &refused) || refused.Problem != binary.OverLimit || !strings.Contains(err.Error(), "more than the limit of 67108864") {
+		t.Errorf("a larger one: %v", err)
+	}
+}
+
 // malformed is a module with one mistake, and what is said of it.
 type malformed struct {
 	name   string
