@@ -62,6 +62,17 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
+// A state that says nothing of a migration ends the waiting.
+func TestMigrate_AStateThatCannotBeRead(t *testing.T) {
+	g := newFakeGateway(t)
+	g.changed = func(g *fakeGateway, path string, _ map[string]any) {
+		go g.later(path, func(o map[string]any) { o["status"] = "odd" })
+	}
+	if out, err := command(t, "migrate", "crontabs.example.com", "--kubeconfig", g.kubeconfig); err == nil || strings.Contains(err.Error(), "--timeout") || strings.Contains(out, "migrated") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestMigrate_FailureSaysWhatToDo(t *testing.T) {
 	g := newFakeGateway(t)
 	g.changed = func(g *fakeGateway, path string, _ map[string]any) {
