@@ -18,9 +18,10 @@ type editor struct {
 	named
 	adds string
 	err  error
+	idle bool // it edits no object of the kind
 }
 
-func (editor) Edits(admission.Operation, schema.GroupResource, string) bool { return true }
+func (e editor) Edits(admission.Operation, schema.GroupResource, string) bool { return !e.idle }
 
 func (e editor) Edit(_ context.Context, _ admission.Attributes, tree map[string]any) (bool, error) {
 	if e.adds == "" || e.err != nil {
@@ -44,6 +45,7 @@ func TestEditorsChangeAnObjectTogether(t *testing.T) {
 		"both":               {editor{adds: "a"}, editor{adds: "b"}, "ab", 1, nil},
 		"the first":          {editor{adds: "a"}, editor{}, "a", 1, nil},
 		"the last":           {editor{}, editor{adds: "b"}, "b", 1, nil},
+		"the last, alone":    {editor{adds: "a", idle: true}, editor{adds: "b"}, "b", 1, nil},
 		"none":               {editor{}, editor{}, nil, 0, nil},
 		"refused":            {editor{err: refusal}, editor{adds: "b"}, nil, 0, refusal},
 		"refused in the end": {editor{adds: "a"}, editor{err: refusal}, nil, 0, refusal},
@@ -59,5 +61,19 @@ func TestEditorsChangeAnObjectTogether(t *testing.T) {
 		if !errors.Is(err, test.err) || objects.After["said"] != test.want || objects.Replaced != test.replaced {
 			t.Errorf("%s: %v, %v after %d changes", name, err, objects.After["said"], objects.Replaced)
 		}
+	}
+}
+
+// What cannot be had at the version of the request is not edited, nor what is deleted.
+func TestWhatIsNotEdited(t *testing.T) {
+	e := editor{named: named{name: order.DeviceAdmin}, adds: "a"}
+	m := admissiontest.Chain(t, e).Mutators[0]
+	objects := &admissiontest.Objects{After: admissiontest.Tree(t, `{"metadata":{"name":"x"}}`)}
+	a := &admissiontest.Attributes{Objects: objects, Operation: admission.Create, Resource: schema.GroupVersionResource{Version: "broken", Resource: "tabs"}}
+	if err := m.Mutate(t.Context(), a); err == nil || objects.Replaced != 0 {
+		t.Errorf("%v after %d changes", err, objects.Replaced)
+	}
+	if a.Operation = admission.Delete; m.Mutate(t.Context(), a) != nil || objects.Replaced != 0 {
+		t.Errorf("a deletion: %d changes", objects.Replaced)
 	}
 }

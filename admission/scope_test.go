@@ -2,9 +2,12 @@ package admission_test
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
@@ -90,5 +93,63 @@ func TestWhatRulesName(t *testing.T) {
 	none := admission.NewHookScope(&admissionv1.MutatingWebhook{})
 	if version, err := none.Match(t.Context(), tabs(t, "", "one")); version != "" || err != nil || none.About([]string{"example.com"}, "tabs") {
 		t.Errorf("a webhook without rules is asked at %q, %v", version, err)
+	}
+}
+
+// A selector of namespaces is asked of the labels that a namespace is going to have, or has
+// where it is only deleted, and never of what is in none.
+func TestNamespacesThatAreSelected(t *testing.T) {
+	selecting := &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}}
+	namespace := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	to := func(team string) map[string]any {
+		return admissiontest.Tree(t, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns","labels":{"team":"`+team+`"}}}`)
+	}
+	for name, c := range map[string]struct {
+		change func(a *admissiontest.Attributes)
+		want   string // "" for not selected
+		fails  bool
+	}{
+		"in it":                  {func(*admissiontest.Attributes) {}, "v1", false},
+		"in another":             {func(a *admissiontest.Attributes) { a.Namespaces = admissiontest.Namespaces{"ns": {"team": "b"}} }, "", false},
+		"in none":                {func(a *admissiontest.Attributes) { a.Namespace = "" }, "v1", false},
+		"in one that is gone":    {func(a *admissiontest.Attributes) { a.Namespace = "gone" }, "", true},
+		"in one nobody can read": {func(a *admissiontest.Attributes) { a.Namespace = "broken" }, "", true},
+		"it comes to it":         {func(a *admissiontest.Attributes) { a.Resource, a.After, a.Before = namespace, to("a"), to("b") }, "v1", false},
+		"it leaves":              {func(a *admissiontest.Attributes) { a.Resource, a.After, a.Before = namespace, to("b"), to("a") }, "", false},
+		"it is deleted": {func(a *admissiontest.Attributes) {
+			a.Resource, a.After, a.Before, a.Operation = namespace, nil, to("b"), admission.Delete
+		}, "v1", false},
+		"its status": {func(a *admissiontest.Attributes) { a.Resource, a.After, a.Subresource = namespace, to("b"), "status" }, "v1", false},
+	} {
+		a := tabs(t, "", "ns")
+		c.change(a)
+		got, err := admission.NewScope(selecting).Match(t.Context(), a)
+		if got != c.want || (err != nil) != c.fails {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	scope := admissionv1.ScopeType("Odd")
+	odd := &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+		Operations: []admissionv1.OperationType{"*"}, Rule: admissionv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"}, Scope: &scope}}}}}
+	if got, err := admission.NewScope(odd).Match(t.Context(), tabs(t, "", "one")); got != "" || err != nil {
+		t.Errorf("an unknown scope means %q, %v", got, err)
+	}
+}
+
+// unlabelled are states whose labels cannot be read.
+type unlabelled struct{ *admissiontest.Attributes }
+
+func (unlabelled) GetLabels() ([]labels.Set, error) { return nil, errors.New("no labels") }
+
+// What cannot be asked of a selector is not let through.
+func TestLabelsThatCannotBeRead(t *testing.T) {
+	a := unlabelled{tabs(t, "", "one")}
+	gold := &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}
+	if got, err := admission.NewScope(&admissionv1.MatchResources{ObjectSelector: gold}).Match(t.Context(), a); err == nil || got != "" {
+		t.Errorf("of an object: %q, %v", got, err)
+	}
+	a.Resource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	if got, err := admission.NewScope(&admissionv1.MatchResources{NamespaceSelector: gold}).Match(t.Context(), a); err == nil || got != "" {
+		t.Errorf("of a namespace: %q, %v", got, err)
 	}
 }
