@@ -46,6 +46,10 @@ func TestChangesAreWarnedOf(t *testing.T) {
 		{schema.GroupResource{Group: "storage.k8s.io", Resource: "csidrivers"}, `{"spec":{"tokenRequests":[{"audience":"a"}]}}`, `{"spec":{"tokenRequests":[{"audience":"a"}]}}`, 0},
 		{schema.GroupResource{Group: "storage.k8s.io", Resource: "csidrivers"}, `{"spec":{"tokenRequests":[{"audience":"a"}]}}`, `{"spec":{}}`, 1},
 		{schema.GroupResource{Group: "storage.k8s.io", Resource: "csidrivers"}, `{"spec":{"tokenRequests":[{"audience":"a"}],"serviceAccountTokenInSecrets":false}}`, ``, 0},
+		{schema.GroupResource{Group: "storage.k8s.io", Resource: "csistoragecapacities"}, `{"nodeTopology":{"matchExpressions":[{"key":"beta.kubernetes.io/os","operator":"In","values":["no label"]}]}}`, ``, 1},
+		{schema.GroupResource{Group: "storage.k8s.io", Resource: "csistoragecapacities"}, `{"nodeTopology":{"matchLabels":{"beta.kubernetes.io/os":"linux","other":"x"},"matchExpressions":[{"key":"other","operator":"In","values":["no label"]}]}}`, ``, 1},
+		{schema.GroupResource{Group: "storage.k8s.io", Resource: "storageclasses"}, `{"allowedTopologies":[{"matchLabelExpressions":[{"key":"other","values":["a"]},{"key":"beta.kubernetes.io/os","values":["a"]}]}]}`, ``, 1},
+		{schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}, `{"scheduling":{"nodeSelector":{"beta.kubernetes.io/os":"linux","other":"x"}}}`, ``, 1},
 	} {
 		var old map[string]any
 		if c.old != "" {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -268,6 +269,7 @@ func TestItStopsInGoodOrder(t *testing.T) {
 func TestFilesThatCannotBe(t *testing.T) {
 	module := string(plugintest.Echo("").Bytes())
 	described := "apiVersion: wasmgate.dev/v1\nkind: WasmModule\nmetadata: {name: %s}\nspec: {source: {upload: {}}%s}\n"
+	inline := strings.Replace(fmt.Sprintf(described, "a", ""), "{upload: {}}", "{inline: "+base64.StdEncoding.EncodeToString([]byte(module))+"}", 1)
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string
@@ -279,6 +281,10 @@ func TestFilesThatCannotBe(t *testing.T) {
 		"one that is none":      {map[string]string{"a.wasm": module, "b.wasm": module[:len(module)-1]}, "b.wasm: "},
 		"no content":            {map[string]string{"a.yaml": fmt.Sprintf(described, "a", "")}, "there is no file a.wasm"},
 		"grants":                {map[string]string{"a.wasm": module, "a.yaml": fmt.Sprintf(described, "a", ", grants: [{resource: configmaps, names: ['*']}]")}, "spec.grants"},
+		"a module twice":        {map[string]string{"a.yaml": inline, "b.yaml": inline}, `"a" is the name of something in`},
+		"no YAML":               {map[string]string{"a.yaml": "a: b: c\n"}, "a.yaml: "},
+		"a list":                {map[string]string{"a.yaml": "[1]\n"}, "a.yaml: "},
+		"a manifest too large":  {map[string]string{"a.yaml": "#" + strings.Repeat("x", maxManifest)}, "a.yaml: "},
 		"limits that cannot be": {map[string]string{"a.wasm": module, "a.yaml": fmt.Sprintf(described, "a", ", limits: {memory: x}")}, "LimitsInvalid"},
 	} {
 		folder := t.TempDir()
