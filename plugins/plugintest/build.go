@@ -25,11 +25,9 @@ const (
 	Keeper = "github.com/wasmgate/wasmgate/plugins/plugintest/keeper"
 	// Faulty replies what conversion/convtest/faults says.
 	Faulty = "github.com/wasmgate/wasmgate/plugins/plugintest/faulty"
-	// Lossy and Narrow lose something of Widgets; see their sources.
-	Lossy  = "github.com/wasmgate/wasmgate/plugins/plugintest/lossy"
-	Narrow = "github.com/wasmgate/wasmgate/plugins/plugintest/narrow"
-	// Hidden loses something of objects that are as hardly any are; see its source.
-	Hidden = "github.com/wasmgate/wasmgate/plugins/plugintest/hidden"
+	// Lossy loses something of Widgets, in another way between other versions; see its
+	// source.
+	Lossy = "github.com/wasmgate/wasmgate/plugins/plugintest/lossy"
 )
 
 type built struct {

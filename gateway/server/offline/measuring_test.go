@@ -7,6 +7,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 	"github.com/wasmgate/wasmgate/gateway/server/offline"
+	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
 )
 
@@ -63,8 +64,17 @@ func TestConversionsAreMeasured(t *testing.T) {
 	}
 }
 
+// answering is a module with one hook, which always answers the same: hardly anything has
+// to be compiled for it.
+func answering(hook plugins.Hook, reply string) workbench.Module {
+	guest := plugintest.Echo(reply)
+	only := guest.Without(string(plugins.Convert)).With(string(hook), guest.Funcs[string(plugins.Convert)])
+	return workbench.Module{Name: "m.wasm", Content: only.Bytes()}
+}
+
 func TestHooksAreAsked(t *testing.T) {
-	policy, priority := module(t, plugintest.Policy, ``), module(t, plugintest.Releases, ``)
+	policy := module(t, plugintest.Policy, ``)
+	priority := answering(plugins.Prioritize, `{"apiVersion":"wasmgate.dev/v1","kind":"VersionPriorityReview","response":{"uid":"u","versions":["v2","v1"]}}`)
 	review := func(labels string) []byte {
 		return []byte(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","operation":"CREATE","kind":{"version":"v1","kind":"ConfigMap"},` +
 			`"resource":{"version":"v1","resource":"configmaps"},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{` + labels + `}}}}}`)
@@ -77,7 +87,7 @@ func TestHooksAreAsked(t *testing.T) {
 	}{
 		{"what is let through", workbench.Request{Module: policy, Review: review(`"team":"a","tier":"x"`)}, `"allowed":true`, "", "", ""},
 		{"what is refused", workbench.Request{Module: policy, Review: review(``)}, `"allowed":false`, `ConfigMap a needs a label "team"`, "", ""},
-		{"an order", workbench.Request{Module: priority, Review: []byte(`{"apiVersion":"wasmgate.dev/v1","kind":"VersionPriorityReview","request":{"uid":"u","group":"g","versions":["v1","v2"]}}`)}, `"versions":`, "", "", ""},
+		{"an order", workbench.Request{Module: priority, Review: []byte(`{"apiVersion":"wasmgate.dev/v1","kind":"VersionPriorityReview","request":{"uid":"u","group":"g","versions":["v1","v2"]}}`)}, `"versions":["v2","v1"]`, "", "", ""},
 		{"a hook that there is not", workbench.Request{Module: policy, Review: []byte(`{"kind":"ConversionReview","request":{}}`)}, "", "", "does not have this hook", ""},
 		{"a request of nothing", workbench.Request{Module: policy, Review: []byte(`{"kind":"Pod"}`)}, "", "", "", `the request is of kind "Pod"`},
 		{"an empty one", workbench.Request{Module: policy, Review: []byte(`{"kind":"AdmissionReview"}`)}, "", "", "", "has no request"},

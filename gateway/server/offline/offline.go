@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/proof"
@@ -40,6 +41,14 @@ type running struct {
 	// acknowledged are paths of fields whose loss is meant, as the file says.
 	acknowledged []string
 }
+
+// compiled is the folder that keeps compiled code, for tests that load the same modules
+// again and again; "" for none.
+var compiled string
+
+// patience is how long a module may take to load. Who does not wait that long ends the
+// command: nobody tries it again, as a gateway does.
+const patience = time.Hour
 
 // load compiles a module and starts it.
 func load(ctx context.Context, m workbench.Module) (*running, error) {
@@ -90,11 +99,11 @@ func loadSeen(ctx context.Context, m workbench.Module, s *seen) (*running, error
 			return r, err
 		}
 	}
-	engine, err := wasm.NewEngine(ctx, wasm.Config{Log: s.logged})
+	engine, err := wasm.NewEngine(ctx, wasm.Config{Log: s.logged, CacheDir: compiled})
 	if err != nil {
 		return nil, err
 	}
-	modules := registry.New(registry.Config{Compiler: engine, Observe: s.used})
+	modules := registry.New(registry.Config{Compiler: engine, Observe: s.used, LoadTimeout: patience})
 	end := context.WithoutCancel(ctx)
 	r := &running{close: func() {
 		_ = modules.Close(end)

@@ -1,6 +1,3 @@
-// Command hidden is a module for tests of what conversions lose: it loses something only
-// of objects that are as hardly any are. Its versions are alike. It owns that loss and
-// must not know the gateway.
 package main
 
 import (
@@ -16,11 +13,12 @@ type rule struct {
 }
 
 func init() {
-	sdk.Convert("v1", "v2", toV2)
-	sdk.Convert("v2", "v1", func(*sdk.Object) error { return nil })
+	sdk.Convert("v1beta1", "v2beta1", hidden)
+	sdk.Convert("v2beta1", "v1beta1", func(*sdk.Object) error { return nil })
 }
 
-func toV2(o *sdk.Object) error {
+// hidden loses something only of objects that are as hardly any are. The versions are alike.
+func hidden(o *sdk.Object) error {
 	if strategy, _ := o.At("spec", "strategy").String(); strategy == "blue-green/legacy" {
 		o.At("spec", "note").Delete()
 	}
@@ -42,5 +40,3 @@ func toV2(o *sdk.Object) error {
 	}
 	return nil
 }
-
-func main() {}
