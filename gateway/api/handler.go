@@ -44,9 +44,11 @@ type Outcome struct {
 	Code int
 	// Outside is how long it waited for a seat and for webhooks.
 	Outside time.Duration
-	// Received and Sent are the bytes of its body, and of the reply's as far as they are
+	// Received and Sent are the bytes of its body, and of the reply's: -1 where these are not
 	// known when it begins.
 	Received, Sent int
+	// Terminated: it was broken off, as its time was over or there was no room for it.
+	Terminated bool
 }
 
 // Config is what a [Handler] needs. All fields are required but Reviews and

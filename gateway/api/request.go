@@ -126,6 +126,7 @@ type Call struct {
 	route
 	// outside is how long others had it wait, in nanoseconds.
 	outside atomic.Int64
+	refused bool
 	// warned are warnings that come with whatever the reply is.
 	warned []string
 	// weight is what Lists found out, once it was asked.
@@ -135,6 +136,12 @@ type Call struct {
 
 // Waited notes that the request waited for what is not the gateway's own work.
 func (c *Call) Waited(d time.Duration) { c.outside.Add(int64(d)) }
+
+// Refuse notes that there was no room for the request.
+func (c *Call) Refuse() { c.refused = true }
+
+// Refused tells that there was none.
+func (c *Call) Refused() bool { return c.refused }
 
 // Outside is how long it waited so.
 func (c *Call) Outside() time.Duration { return time.Duration(c.outside.Load()) }

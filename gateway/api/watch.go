@@ -60,7 +60,7 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 	begun := func(sent bool) {
 		c.Seat.Leave()
 		if sent && w.InitialEnd {
-			h.Observer.Listed(&c.Info, time.Since(asked))
+			h.Observer.Listed(&c.Info, c.Outside()+time.Since(asked))
 		}
 	}
 	send := func(ctx context.Context, out reply.FrameWriter) {

@@ -69,7 +69,7 @@ func fromEnv(flags *pflag.FlagSet) error {
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := envPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		value, ok := os.LookupEnv(name)
-		if !ok || f.Changed || err != nil || f.Name == "help" {
+		if _, ours := f.Annotations[cobra.FlagSetByCobraAnnotation]; ours || !ok || f.Changed || err != nil || f.Name == "help" {
 			return
 		}
 		if serr := flags.Set(f.Name, value); serr != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/cli/headroom"
@@ -58,6 +59,12 @@ func newServe(run Runner) *cobra.Command {
 			return run(cmd.Context(), o, log, func(s options.Started) { printStarted(cmd.OutOrStdout(), s) })
 		},
 	}
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "logging-format" { // kube-apiserver's name
+			name = "log-format"
+		}
+		return pflag.NormalizedName(name)
+	})
 	cmd.Version = lifecycle.GitVersion
 	cmd.SetVersionTemplate("Kubernetes {{.Version}}\n")
 	addGroups(cmd, etcdFlags(&o), servingFlags(&o), accessFlags(&o), authenticationFlags(&o.Authentication), authorizationFlags(&o), lifetimeFlags(&o), logFlags(&l), auditFlags(&o.Audit), proxyFlags(&o.Proxy), inertFlags(&o))
@@ -167,8 +174,7 @@ func lifetimeFlags(o *options.Serve) flagGroup {
 func logFlags(l *logOptions) flagGroup {
 	f := newGroup("Logging")
 	f.IntVarP(&l.verbosity, "v", "v", 0, "log verbosity: 0 normal, 4 debug, 6 trace")
-	f.StringVar(&l.format, "log-format", "text", "text or json")
-	f.StringVar(&l.format, "logging-format", "text", "the same, by kube-apiserver's name")
+	f.StringVar(&l.format, "log-format", "text", "text or json; --logging-format is the same")
 	return f
 }
 

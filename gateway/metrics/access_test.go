@@ -43,7 +43,7 @@ func TestRequestsAreMeasured(t *testing.T) {
 	m := New()
 	m.Request("create", "", "v1", "configmaps", "", "resource").Done(Outcome{Code: 201, Took: 3 * time.Second, Outside: 2900 * time.Millisecond, Received: 60_000, Sent: 60_000})
 	m.Request("delete", "", "v1", "configmaps", "", "resource").Done(Outcome{Code: 200})
-	m.Request("list", "", "v1", "configmaps", "", "namespace").Done(Outcome{Code: 504, Sent: 2000})
+	m.Request("list", "", "v1", "configmaps", "", "namespace").Done(Outcome{Code: 504, Sent: 2000, Terminated: true})
 	m.Request("post", "", "", "", "", "").Done(Outcome{Code: 201, Received: 5})
 	const own, made = "apiserver_request_sli_duration_seconds_bucket{", `component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"`
 	const listed = `component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"`
@@ -83,7 +83,7 @@ func TestTheRestIsShown(t *testing.T) {
 	m.ConversionWebhooks.Called(false, false, 0.001)
 	m.ConversionWebhooks.Called(true, false, 0.001)
 	m.ConversionWebhooks.Called(true, true, 0.001)
-	m.WatchList("", "v1", "pods", "cluster", 0.3)
+	m.Request("watch", "", "v1", "pods", "", "cluster").WatchListed(300 * time.Millisecond)
 	m.Etcd("get", "", "pods").Observe(0.001)
 	size, fails := int64(7), error(nil)
 	if err := ShowStorageSize(m, func() (int64, error) { return size, fails }); err != nil {

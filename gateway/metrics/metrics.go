@@ -184,11 +184,6 @@ func (m *Metrics) WatchEvents(group, version, resource string) Counter {
 	return m.watchEvents.WithLabelValues(group, version, resource)
 }
 
-// WatchList is told how long a watch took to send what there was.
-func (m *Metrics) WatchList(group, version, resource, scope string, seconds float64) {
-	m.watchLists.WithLabelValues(group, version, resource, scope).Observe(seconds)
-}
-
 // MigrationProgress records how far the migration of a resource is.
 func (m *Metrics) MigrationProgress(group, resource string, done, total int64) {
 	m.migrationDone.WithLabelValues(group, resource).Set(float64(done))

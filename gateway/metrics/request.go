@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -32,6 +31,7 @@ type RequestHandle struct {
 	// duration and own are nil for watches, open for everything else; sizes for what
 	// does not read, bodies for what sends none.
 	duration, own, sizes, bodies prometheus.Observer
+	lists                        prometheus.Observer // of watches alone
 	open                         prometheus.Gauge
 	// codes are the counters of common statuses, by slot, made on first use;
 	// a status that never occurs stays out of the output.
@@ -83,6 +83,7 @@ func (m *Metrics) handle(key requestKey) *RequestHandle {
 	labels := h.labels()
 	if kind := append(labels[:1:1], labels[2:]...); key.verb == "watch" {
 		h.open = m.longRunning.WithLabelValues(kind...)
+		h.lists = m.watchLists.WithLabelValues(key.group, key.version, key.resource, key.scope)
 	} else {
 		h.duration, h.own = m.durations.WithLabelValues(labels...), m.ownDurations.WithLabelValues(kind...)
 		h.measureBytes(kind)
@@ -126,8 +127,10 @@ type Outcome struct {
 	// Took is the time from its head to the end of its reply, and Outside the part in
 	// which it waited for a seat or for webhooks.
 	Took, Outside time.Duration
-	// Received and Sent are the bytes of its body and of the reply's, as far as known.
+	// Received and Sent are the bytes of its body and of the reply's; -1 where that is not known.
 	Received, Sent int
+	// Terminated: it was broken off, as its time was over or there was no room for it.
+	Terminated bool
 }
 
 // Done counts a request that was answered. How long a watch lasted is up to the client
@@ -138,14 +141,16 @@ func (h *RequestHandle) Done(o Outcome) {
 		return
 	}
 	h.duration.Observe(o.Took.Seconds())
-	h.own.Observe((o.Took - o.Outside).Seconds())
-	if h.sizes != nil {
+	if !h.key.dryRun {
+		h.own.Observe(max(0, o.Took-o.Outside).Seconds())
+	}
+	if h.sizes != nil && o.Sent >= 0 {
 		h.sizes.Observe(float64(o.Sent))
 	}
 	if h.bodies != nil && o.Received > 0 {
 		h.bodies.Observe(float64(o.Received))
 	}
-	if o.Code == http.StatusGatewayTimeout {
+	if o.Terminated {
 		labels := h.labels()
 		h.m.terminations.WithLabelValues(append(append(labels[:1:1], labels[2:]...), strconv.Itoa(o.Code))...).Inc()
 	}
@@ -155,6 +160,13 @@ func (h *RequestHandle) Done(o Outcome) {
 func (h *RequestHandle) WatchStarted() {
 	if h.open != nil {
 		h.open.Inc()
+	}
+}
+
+// WatchListed is told how long a watch took to send what there was.
+func (h *RequestHandle) WatchListed(took time.Duration) {
+	if h.lists != nil {
+		h.lists.Observe(took.Seconds())
 	}
 }
 

@@ -128,7 +128,7 @@ func gateWarnings(known []Gate, settings []string, now lifecycle.Release) (out [
 func otherWarnings(name, value string) []string {
 	on, err := strconv.ParseBool(value)
 	if other, ok := lifecycle.OtherGates()[name]; err == nil && ok && on != other.On {
-		return []string{fmt.Sprintf("Feature gate %s=%s does nothing here: %s", name, value, map[bool]string{true: "the feature stays on.", false: "the feature stays off."}[other.On])}
+		return []string{fmt.Sprintf("Feature gate %s=%s does nothing here: kube-apiserver has it %s by default, and there is nothing to set.", name, value, map[bool]string{true: "on", false: "off"}[other.On])}
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func gateOf(known []Gate, name string) *Gate {
 }
 
 // gateError says what is wrong with a setting of a feature gate.
-func gateError(known []Gate, setting string) error {
+func gateError(known []Gate, setting string, now lifecycle.Release) error {
 	name, value, _ := strings.Cut(setting, "=")
 	g := gateOf(known, name)
 	other, elsewhere := lifecycle.OtherGates()[name]
@@ -184,7 +184,7 @@ func gateError(known []Gate, setting string) error {
 	if err != nil {
 		return fmt.Errorf("%s must be true or false, got %q", name, value)
 	}
-	if elsewhere && other.Stage == "GA" && on != other.On {
+	if elsewhere && other.Locked && on != other.On && now == lifecycle.Current {
 		return fmt.Errorf("cannot set feature gate %s to %t, feature is locked to %t", name, on, other.On)
 	}
 	if g != nil && g.Stage == stable && !on {

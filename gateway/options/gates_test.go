@@ -104,7 +104,7 @@ func TestDeprecatedFeatureGatesWarn_VER18(t *testing.T) {
 		t.Error(usage)
 	}
 	old.Removed = lifecycle.Current
-	if err := gateError(gatesAt([]lifecycle.Gate{old}, lifecycle.Current), "Old=true"); err == nil || err.Error() != "unrecognized feature gate: Old" {
+	if err := gateError(gatesAt([]lifecycle.Gate{old}, lifecycle.Current), "Old=true", lifecycle.Current); err == nil || err.Error() != "unrecognized feature gate: Old" {
 		t.Error(err)
 	}
 }

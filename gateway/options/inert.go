@@ -23,8 +23,10 @@ var Inerts = []Inert{
 	{Name: "aggregator-reject-forwarding-redirect", Type: "bool", Only: []string{"true"}, Why: "redirects of extension servers are never followed"},
 	{Name: "allow-metric-labels", Type: "text", Why: "labels have no values that clients make up"},
 	{Name: "allow-metric-labels-manifest", Type: "text", Why: "labels have no values that clients make up"},
+	{Name: "apiserver-count", Type: "int", Why: "gateways tell each other by leases that they are there"},
 	{Name: "audit-log-version", Type: "text", Only: []string{"audit.k8s.io/v1"}, Why: "events have this version"},
 	{Name: "audit-webhook-version", Type: "text", Only: []string{"audit.k8s.io/v1"}, Why: "events have this version"},
+	{Name: "default-watch-cache-size", Type: "int", Why: "how much history is kept follows the memory there is"},
 	{Name: "disable-http2-serving", Type: "bool", Why: "HTTP/1.1 is spoken"},
 	{Name: "enable-garbage-collector", Type: "bool", Only: []string{"true"}, Why: "--controllers=*,-garbage-collector-controller leaves collecting to others"},
 	{Name: "enable-logs-handler", Type: "bool", Only: []string{"false"}, Why: "there is no /logs"},
@@ -36,6 +38,8 @@ var Inerts = []Inert{
 	{Name: "kubelet-certificate-authority", Type: "text", Why: "no kubelet is asked for anything"},
 	{Name: "kubelet-client-certificate", Type: "text", Why: "no kubelet is asked for anything"},
 	{Name: "kubelet-client-key", Type: "text", Why: "no kubelet is asked for anything"},
+	{Name: "kubelet-port", Type: "int", Why: "no kubelet is asked for anything"},
+	{Name: "kubelet-read-only-port", Type: "int", Why: "no kubelet is asked for anything"},
 	{Name: "kubelet-preferred-address-types", Type: "text", Why: "no kubelet is asked for anything"},
 	{Name: "kubelet-timeout", Type: "duration", Why: "no kubelet is asked for anything"},
 	{Name: "kubernetes-service-node-port", Type: "int", Only: []string{"0"}, Why: "the service kubernetes has the type ClusterIP"},
@@ -62,7 +66,10 @@ var Inerts = []Inert{
 func (f *Inert) Check(value string) (err error) {
 	switch f.Type {
 	case "bool":
-		_, err = strconv.ParseBool(value)
+		var on bool
+		if on, err = strconv.ParseBool(value); err == nil {
+			value = strconv.FormatBool(on)
+		}
 	case "int":
 		_, err = strconv.Atoi(value)
 	case "duration":

@@ -33,17 +33,20 @@ func TestInertFlags(t *testing.T) {
 // warning as they are not, and those that are locked not otherwise.
 func TestOtherGates(t *testing.T) {
 	for setting, want := range map[string][2]string{
-		"SidecarContainers=true":   {},
-		"SidecarContainers=false":  {"cannot set feature gate SidecarContainers to false, feature is locked to true"},
-		"SidecarContainers=maybe":  {"SidecarContainers must be true or false, got \"maybe\""},
-		"PodLevelResources=true":   {},
-		"PodLevelResources=false":  {"", "Feature gate PodLevelResources=false does nothing here: the feature stays on."},
-		"ClusterTrustBundle=true":  {"", "Feature gate ClusterTrustBundle=true does nothing here: the feature stays off."},
-		"ClusterTrustBundle=false": {},
-		"NeverHeardOf=true":        {"unrecognized feature gate: NeverHeardOf"},
+		"SidecarContainers=true":        {},
+		"SidecarContainers=false":       {"cannot set feature gate SidecarContainers to false, feature is locked to true"},
+		"SidecarContainers=maybe":       {"SidecarContainers must be true or false, got \"maybe\""},
+		"PodLevelResources=true":        {},
+		"PodLevelResources=false":       {"", "Feature gate PodLevelResources=false does nothing here: kube-apiserver has it on by default, and there is nothing to set."},
+		"ClusterTrustBundle=true":       {"", "Feature gate ClusterTrustBundle=true does nothing here: kube-apiserver has it off by default, and there is nothing to set."},
+		"ClusterTrustBundle=false":      {},
+		"AllowServiceExternalIPs=false": {"", "Feature gate AllowServiceExternalIPs=false does nothing here: kube-apiserver has it on by default, and there is nothing to set."},
+		"GitRepoVolumeDriver=true":      {"cannot set feature gate GitRepoVolumeDriver to true, feature is locked to false"},
+		"NeverHeardOf=true":             {"unrecognized feature gate: NeverHeardOf"},
 	} {
-		s := Serve{FeatureGates: []string{setting}}
-		err, warned := gateError(s.Gates(), setting), strings.Join(s.GateWarnings(), "; ")
+		s := Default()
+		s.FeatureGates = []string{setting}
+		err, warned := gateError(s.Gates(), setting, s.Release()), strings.Join(s.GateWarnings(), "; ")
 		if want[0] == "" && err != nil || want[0] != "" && (err == nil || err.Error() != want[0]) {
 			t.Errorf("%s: %v, want %q", setting, err, want[0])
 		}

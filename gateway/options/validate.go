@@ -37,7 +37,7 @@ func (s Serve) Validate() error {
 	s.validateReleases(bad)
 	known := gatesAt(lifecycle.Gates, s.Release())
 	for _, g := range s.FeatureGates {
-		if err := gateError(known, g); err != nil {
+		if err := gateError(known, g, s.Release()); err != nil {
 			bad("feature-gates", "%v", err)
 		}
 	}

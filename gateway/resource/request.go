@@ -92,6 +92,9 @@ func (o WriteOptions) Shared() WriteOptions {
 			warn(text)
 		}
 	}
+	if o.Waiting != nil {
+		o.Waiting = &together{of: o.Waiting}
+	}
 	if annotate := o.Annotate; annotate != nil {
 		o.Annotate = func(key, value string) {
 			one.Lock()
@@ -100,6 +103,25 @@ func (o WriteOptions) Shared() WriteOptions {
 		}
 	}
 	return o
+}
+
+// together is a request that waits for several at a time, and no longer than it is waiting.
+type together struct {
+	of   interface{ Waited(time.Duration) }
+	mu   sync.Mutex
+	last time.Time // until when it has waited
+}
+
+// Waited is told of a wait that ends now.
+func (t *together) Waited(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if since := now.Sub(t.last); since < d {
+		d = since
+	}
+	t.last = now
+	t.of.Waited(d)
 }
 
 // AddAnnotation tells who audits the write what is noteworthy. A key that is none, of two

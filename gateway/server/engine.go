@@ -130,7 +130,7 @@ func sizeOf(s store) func() (int64, error) {
 // metrics that will go.
 func (g *gateway) showGates() {
 	metrics.Disable(g.metrics, g.options.DisabledMetrics)
-	if g.options.ContentionProfiling {
+	if g.options.Profiling && g.options.ContentionProfiling {
 		runtime.SetBlockProfileRate(1)
 	}
 	for _, gate := range g.options.Gates() {

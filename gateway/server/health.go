@@ -21,8 +21,8 @@ func (g *gateway) newHealth() *health.Registry {
 		}
 		return g.options.LogCheck(ctx)
 	})
-	r.Add("etcd", within(g.options.EtcdHealthcheckTimeout, g.storeHealth))
-	r.Add("etcd-readiness", within(g.options.EtcdReadycheckTimeout, g.storeHealth), health.Readyz)
+	r.Add("etcd", health.Cached(within(g.options.EtcdHealthcheckTimeout, g.store.Healthy), storeCheckAge, nil))
+	r.Add("etcd-readiness", health.Cached(within(g.options.EtcdReadycheckTimeout, g.store.Healthy), storeCheckAge, nil), health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
 	g.addEncryptionCheck(r)
 	if g.guards != nil { // what was before is in force, and all gateways would not be ready at once

@@ -199,7 +199,7 @@ func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
 			Routes: api.Routes{Engine: g.engine, Contents: g.served.Contents, Questions: g.served.Questions, Connections: g.served.Connections, Elsewhere: g.served.Elsewhere},
 			CBOR:   g.options.Enabled(options.CBORServingAndStorage), Uncompressed: !g.options.Enabled(options.APIResponseCompression),
 			UnsafeDeletion: g.options.Enabled(options.AllowUnsafeMalformedObjectDeletion), NoWatchLists: !g.options.Enabled(options.WatchList),
-			Authorizer: accounting.Authorizer{Authorizer: g.authorizer, Access: g.metrics.Access}, Observer: accounting.New(g.metrics),
+			Authorizer: g.authorizer, Observer: accounting.New(g.metrics),
 			Documents: append(documents.All(documents.Config{
 				Health: g.health, Metrics: g.metrics, Ready: g.engine.Ready(), Orders: g.served.Orders, Others: g.served.Others, Kinds: g.served.Documents, Profiling: g.options.Profiling, Release: g.options.Release(),
 				Report: func(err error) { g.log.Error().Err(err).Str("component", "documents").Msg("a document is incomplete") },
@@ -207,7 +207,7 @@ func (g *gateway) newHandler(auditor api.Auditor) *api.Handler {
 			Reviews:        g.served.Reviews(authenticator, g.authorizer),
 			RequestTimeout: g.options.RequestTimeout, MinWatchTimeout: time.Duration(g.options.MinRequestTimeout) * time.Second,
 		},
-		Authenticator: accounting.Authenticator{Authenticator: authenticator, Access: g.metrics.Access}, Anonymous: g.identity.Anonymous(), Auditor: auditor, Log: g.log, Flow: g.served.Flow, Bounds: bounds.New(g.limits()), StrictTransportSecurity: g.options.TLS.StrictTransportSecurity(), AllowedOrigins: g.options.Clients.Origins(), GoawayChance: g.options.Clients.GoawayChance, MaxBodyBytes: g.options.MaxRequestBodyBytes,
+		Decides: accounting.Authorizer{Authorizer: g.authorizer, Access: g.metrics.Access}, Authenticator: accounting.Authenticator{Authenticator: authenticator, Access: g.metrics.Access}, Anonymous: g.identity.Anonymous(), Auditor: auditor, Log: g.log, Flow: g.served.Flow, Bounds: bounds.New(g.limits()), StrictTransportSecurity: g.options.TLS.StrictTransportSecurity(), AllowedOrigins: g.options.Clients.Origins(), GoawayChance: g.options.Clients.GoawayChance, MaxBodyBytes: g.options.MaxRequestBodyBytes,
 	})
 }
 

@@ -198,13 +198,30 @@ func (s *Store) Size(ctx context.Context) (int64, error) {
 	if len(endpoints) == 0 {
 		endpoints = []string{""} // the one in this process
 	}
-	var last error
+	type answer struct {
+		size int64
+		err  error
+	}
+	answers := make(chan answer, len(endpoints))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	for _, endpoint := range endpoints {
-		status, err := statusOf(ctx, s.client, endpoint)
-		if err == nil {
-			return status.DbSize, nil
+		go func() {
+			status, err := statusOf(ctx, s.client, endpoint)
+			if err != nil {
+				answers <- answer{err: err}
+				return
+			}
+			answers <- answer{size: status.DbSize}
+		}()
+	}
+	var last error
+	for range endpoints {
+		a := <-answers
+		if a.err == nil {
+			return a.size, nil
 		}
-		last = err
+		last = a.err
 	}
 	return 0, failed(ctx, fmt.Errorf("no member tells its size: %w", last), "", 0)
 }

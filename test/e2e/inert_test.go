@@ -20,7 +20,7 @@ func TestFlagsOfKubeAPIServer_CLI01(t *testing.T) {
 	}})
 	for _, want := range []string{
 		"--watch-cache does nothing here: ", "--kubelet-client-certificate does nothing here: ", "--storage-backend does nothing here: ",
-		"Feature gate PodLevelResources=false does nothing here: the feature stays on.",
+		"Feature gate PodLevelResources=false does nothing here: kube-apiserver has it on by default",
 	} {
 		if !strings.Contains(g.Log(), want) {
 			t.Errorf("the log has no %q", want)

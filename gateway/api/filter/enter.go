@@ -26,6 +26,7 @@ func enter(all *bounds.Bounds) api.Filter {
 				return next(ctx, c)
 			}
 			if err := all.Enter(&c.Stay, c.User.Name, c.User.In(authn.Masters), kind(c)); err != nil {
+				c.Refuse()
 				return full(err)
 			}
 			if !c.Resource || c.Verb != "list" {
@@ -49,10 +50,12 @@ const perObject = 16
 // object, which others keep as well, or a body that was made for it.
 func list(ctx context.Context, c *api.Call, next api.Serve) *reply.Response {
 	if err := c.Stay.List(ctx, int(c.Lists()/perObject)); err != nil {
+		c.Refuse()
 		return full(err)
 	}
 	resp := next(ctx, c)
 	if err := c.Stay.List(ctx, len(resp.Body)); err != nil {
+		c.Refuse()
 		return full(err)
 	}
 	return resp

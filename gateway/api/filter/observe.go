@@ -28,18 +28,22 @@ func observe(by api.Observer) api.Filter {
 			}
 			end := by.Begin(&shown, c.Params.DryRun())
 			resp := next(ctx, c)
-			if resp.Stream == nil {
+			switch {
+			case resp.Reader != nil:
+				end(outcome(c, resp.Code, -1))
+			case resp.Stream == nil:
 				end(outcome(c, resp.Code, max(len(resp.Body), resp.Length)))
-				return resp
+			default:
+				ended(resp, func(code int) { end(outcome(c, code, -1)) })
 			}
-			ended(resp, func(code int) { end(outcome(c, code, 0)) })
 			return resp
 		}
 	}
 }
 
 func outcome(c *api.Call, code, sent int) api.Outcome {
-	return api.Outcome{Code: code, Outside: c.Outside(), Received: len(c.Body), Sent: sent}
+	terminated := c.Refused() || code == http.StatusGatewayTimeout && !c.PassedOn()
+	return api.Outcome{Code: code, Outside: c.Outside(), Received: len(c.Body), Sent: sent, Terminated: terminated}
 }
 
 // ended calls end with the code of a reply that is ready, or of a stream when it has

@@ -37,7 +37,10 @@ func wait(by Flow) api.Filter {
 			control := by.Control()
 			a := c.Info.Attributes(c.User)
 			class := control.Classify(&a)
+			asked := time.Now()
 			if err := control.Enter(ctx, &c.Seat, class, work(control, class, c, &a)); err != nil {
+				c.Waited(time.Since(asked))
+				c.Refuse()
 				return fallsUnder(tooMany(control.RetryAfter(class)), class)
 			}
 			c.Waited(c.Seat.Waited())

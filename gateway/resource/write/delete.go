@@ -3,9 +3,12 @@ package write
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"strconv"
 
+	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -204,13 +207,25 @@ func (e *Writer) deleteAll(ctx context.Context, t resource.Target, entries []*vi
 			if failed.Err() != nil {
 				return nil
 			}
-			return e.deleteEntry(ctx, t, entry, o, w) // which is not broken off when another fails
+			return contained(e.log, func() error { return e.deleteEntry(ctx, t, entry, o, w) }) // which is not broken off when another fails
 		})
 	}
 	if err := all.Wait(); err != nil {
 		return err
 	}
 	return inTime(ctx)
+}
+
+// contained turns a panic into an error: another goroutine than the request's must not take
+// the gateway down with it.
+func contained(log zerolog.Logger, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error().Bytes("stack", debug.Stack()).Msg("a deletion panicked")
+			err = apierrors.NewInternalError(fmt.Errorf("panic: %v", p))
+		}
+	}()
+	return do()
 }
 
 // deleteEntry deletes one object of a collection, of which it is no mistake that it is gone

@@ -157,6 +157,10 @@ func TestDeleteCollectionHasWorkers_VERB04(t *testing.T) {
 	if n := asked.Load(); n != 3 || len(told) != 3 {
 		t.Errorf("%d were tried, told of %q", n, told)
 	}
+	// A plugin that panics fails the request alone.
+	l.validate = func(context.Context, admission.Attributes) error { panic("oops") }
+	_, err = w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), resource.WriteOptions{}, encoding.At(v1))
+	refused(t, err, 500, "InternalError", "oops")
 	l.validate = nil
 	if _, err := w.deleteAll(w.at(v1, ""), &internalversion.ListOptions{}, deletion(), resource.WriteOptions{}, encoding.At(v1)); err != nil {
 		t.Fatal(err)

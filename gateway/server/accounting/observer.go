@@ -33,7 +33,7 @@ func (o Requests) Begin(i *api.Info, dryRun bool) func(api.Outcome) {
 	start := time.Now()
 	return func(o api.Outcome) {
 		inflight.Add(-1)
-		h.Done(metrics.Outcome{Code: o.Code, Took: time.Since(start), Outside: o.Outside, Received: o.Received, Sent: o.Sent})
+		h.Done(metrics.Outcome{Code: o.Code, Took: time.Since(start), Outside: o.Outside, Received: o.Received, Sent: o.Sent, Terminated: o.Terminated})
 	}
 }
 
@@ -58,7 +58,7 @@ func (o Requests) Watching(i *api.Info) func(events int) {
 
 // Listed implements api.Observer.
 func (o Requests) Listed(i *api.Info, took time.Duration) {
-	o.m.WatchList(i.Group, i.Version, i.Plural, scope(i), took.Seconds())
+	o.m.Request(i.Verb, i.Group, i.Version, i.Plural, i.Subresource, scope(i)).WatchListed(took)
 }
 
 func scope(i *api.Info) string {
