@@ -21,6 +21,9 @@ func validateFamilies(obj, old map[string]any) (errs field.ErrorList) {
 	policy := spec["ipFamilyPolicy"]
 	check := func(name, item string) {
 		path, now, had := field.NewPath("spec", name), listAt(spec, name), listAt(was, name)
+		if name == "clusterIPs" {
+			now, had = addressesIn(spec), addressesIn(was)
+		}
 		for i := range had {
 			if i < len(now) && now[i] != had[i] && (i == 0 || len(now) == len(had)) {
 				errs = append(errs, field.Invalid(path.Index(i), now, "may not change once set"))
@@ -39,8 +42,20 @@ func validateFamilies(obj, old map[string]any) (errs field.ErrorList) {
 
 // isHeadless tells that a service has no address of its own.
 func isHeadless(spec map[string]any) bool {
-	ips := listAt(spec, "clusterIPs")
+	ips := addressesIn(spec)
 	return len(ips) == 1 && ips[0] == "None"
+}
+
+// addressesIn are those of a service, of which those that were stored before there were
+// several name one alone.
+func addressesIn(spec map[string]any) []any {
+	if l := listAt(spec, "clusterIPs"); len(l) > 0 {
+		return l
+	}
+	if ip, _ := spec["clusterIP"].(string); ip != "" {
+		return []any{ip}
+	}
+	return nil
 }
 
 func listAt(m map[string]any, name string) []any {

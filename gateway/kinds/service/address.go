@@ -33,25 +33,42 @@ func (s *request) addresses(ctx context.Context) error {
 	if len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, s.write.GetObject().GetName(), errs)
 	}
-	had := texts(s.was["clusterIPs"])
+	had := hadBy(s.was)
 	list, families := texts(s.spec["clusterIPs"]), texts(s.spec["ipFamilies"])
 	switch {
 	case len(list) > 0 && list[0] == headless:
 		return nil
 	case len(had) == 0: // all of them
-	case had[0] == headless || len(families) != 2 || len(texts(s.was["ipFamilies"])) != 1:
-		families = nil // what is there stays, or goes, or validation refuses it
+	case len(list) == 0 || list[0] != had[0], len(list) == 2 && len(had) == 2 && list[1] != had[1]:
+		return nil // validation refuses it
+	case len(list) < len(families) && len(texts(s.was["ipFamilies"])) != 1:
+		families = families[:len(list)] // the second one comes with the second family alone
 	}
-	return s.take(ctx, list, families, min(len(had), 1))
+	return s.take(ctx, list, families, had)
 }
 
-// take takes the addresses from the one of a number on: those that the client wants of
-// list, of each family.
-func (s *request) take(ctx context.Context, list, families []string, from int) error {
+// hadBy are the addresses that a service had, which were its own: one that was a name had
+// none, whatever it said.
+func hadBy(was map[string]any) []string {
+	if was["type"] == string(corev1.ServiceTypeExternalName) {
+		return nil
+	}
+	return texts(was["clusterIPs"])
+}
+
+// take takes all addresses that the service has not had: those of list that the client
+// wants, and others for further families.
+func (s *request) take(ctx context.Context, list, families, had []string) error {
 	for len(list) < len(families) {
 		list = append(list, "")
 	}
-	for i := from; i < len(families); i++ {
+	for i := range list {
+		if i < len(had) && list[i] == had[i] {
+			continue
+		}
+		if i >= len(families) || s.pool(families[i]) == nil {
+			return s.invalid(clusterIPs.Index(i), list, "there is no range for it")
+		}
 		p := s.pool(families[i])
 		if list[i] != "" {
 			if err := s.thisAddress(ctx, p, list[i], list); err != nil {
@@ -65,7 +82,9 @@ func (s *request) take(ctx context.Context, list, families []string, from int) e
 		}
 		list[i] = free.String()
 	}
-	s.spec["clusterIP"], s.spec["clusterIPs"] = list[0], listOf(list)
+	if len(list) > 0 {
+		s.spec["clusterIP"], s.spec["clusterIPs"] = list[0], listOf(list)
+	}
 	return nil
 }
 
@@ -154,9 +173,13 @@ func usable(p netip.Prefix, addr netip.Addr) bool {
 	return addr.Is6() || addr != nth(p, uint64(1)<<(addr.BitLen()-p.Bits())-1)
 }
 
-// addressesOfService are those that a service has. They may be written in several ways.
+// addressesOfService are those that a service has, none of one that is a name. They may be
+// written in several ways.
 func addressesOfService(service *unstructured.Unstructured) (all []netip.Addr) {
 	spec := object.Child(service.Object, "spec")
+	if object.TextAt(spec, "type") == string(corev1.ServiceTypeExternalName) {
+		return nil
+	}
 	list := texts(spec["clusterIPs"])
 	if len(list) == 0 {
 		list = []string{object.TextAt(spec, "clusterIP")} // as before there were several

@@ -157,7 +157,7 @@ func (s *request) unconfigured(policy any, families []string) (errs field.ErrorL
 // that were stored before there were several.
 func (a *Assigner) asRead(spec map[string]any) map[string]any {
 	ip := object.TextAt(spec, "clusterIP")
-	if ip == "" || len(texts(spec["ipFamilies"])) > 0 {
+	if ip == "" || len(texts(spec["ipFamilies"])) > 0 || object.TextAt(spec, "type") == string(corev1.ServiceTypeExternalName) {
 		return spec
 	}
 	spec = maps.Clone(spec)

@@ -116,6 +116,39 @@ func TestOneAddressStays(t *testing.T) {
 	}
 }
 
+// No way leads to an address that is another service's: not by way of a name, which may say
+// any address, nor from what was stored before there were several.
+func TestAddressesOfOthersStayTheirs(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30009})
+	w.must(services, "", service("other", `"clusterIP":"10.0.0.9"`))
+	w.must(services, "", service("s", `"clusterIP":"10.0.0.5"`))
+	old := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"old","namespace":"default","uid":"u"},"spec":{"type":"ClusterIP","clusterIP":"10.0.0.6","ports":[{"port":1,"protocol":"TCP","targetPort":1}],"sessionAffinity":"None"}}`
+	if _, err := w.store.Create(t.Context(), "/registry/services/specs/default/old", []byte(old), 0); err != nil {
+		t.Fatal(err)
+	}
+	w.fresh()
+	for _, c := range []struct{ name, spec, want string }{
+		{"s", `"type":"ExternalName","externalName":"a.b","clusterIP":"9.9.9.9"`, ""},
+		{"s", `"type":"ClusterIP","clusterIP":"10.0.0.9","clusterIPs":["10.0.0.9"]`, "provided IP is already allocated"},
+		{"s", `"type":"ClusterIP","clusterIP":"8.8.8.8","clusterIPs":["8.8.8.8"]`, "does not match the current range"},
+		{"s", `"type":"ClusterIP"`, ""},
+		{"old", `"clusterIP":"10.0.0.9","clusterIPs":["10.0.0.9"]`, "may not change once set"},
+		{"old", `"clusterIP":"10.0.0.9"`, "may not change once set"},
+		{"old", `"clusterIP":"10.0.0.6"`, ""},
+	} {
+		s, refusal := w.write(services, c.name, service(c.name, c.spec), false)
+		if (refusal == "") != (c.want == "") || !strings.Contains(refusal, c.want) {
+			t.Errorf("%s %s: %s", c.name, c.spec, refusal)
+		}
+		if w.fresh(); c.spec == `"type":"ClusterIP"` {
+			ip := fmt.Sprint(at(s, "spec", "clusterIP"))
+			if _, err := w.Client.Get(t.Context(), addresses, "", ip); err != nil || !strings.HasPrefix(ip, "10.0.0.") {
+				t.Errorf("it got %q: %v", ip, err)
+			}
+		}
+	}
+}
+
 // The default ServiceCIDR gets the second range once there is one, and is left alone by
 // who has other ranges.
 func TestTheDefaultRangeGetsASecondFamily(t *testing.T) {
