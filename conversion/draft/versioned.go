@@ -19,14 +19,28 @@ type twin struct {
 // status.v1beta2.ready is what v1beta2 has at status.ready. That a field of that name is
 // there in both versions says nothing then.
 func versioned(w *work, a, b *schema) {
+	arriving := twins(a, b, versionIn(a, w.to, w.from))
 	for _, t := range twins(b, a, versionIn(b, w.from, w.to)) {
-		w.twins = append(w.twins, twin{a: t.b, b: t.a, from: t.to, to: t.from})
+		replaced := slices.ContainsFunc(arriving, func(other twin) bool { return other.in(w.to) && slices.Equal(other.b, t.b) })
+		if t.in(w.from) || replaced || !stays(b, t) {
+			w.twins = append(w.twins, twin{a: t.b, b: t.a, from: t.to, to: t.from})
+		}
 	}
-	for _, t := range twins(a, b, versionIn(a, w.to, w.from)) {
+	for _, t := range arriving {
 		if schemaAt(a, t.b) == nil || twinned(w.twins, t.b, twin.old) { // there is room for it
 			w.twins = append(w.twins, t)
 		}
 	}
+}
+
+// in tells whether the first field of a twin is in an object that is called as a version.
+func (t twin) in(version string) bool { return t.a[len(t.a)-2] == version }
+
+// stays tells whether the second field of a twin may as well be where it was: there is one
+// like it.
+func stays(in *schema, t twin) bool {
+	s := schemaAt(in, t.b)
+	return s != nil && alike(t.to, s)
 }
 
 // moveTwins adds the operations, those first that make room for others.
@@ -60,7 +74,8 @@ func settle(w *work) {
 	}
 }
 
-var aVersion = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
+// aVersion are names that are nothing but versions: v4 and v6 may be those of a protocol.
+var aVersion = regexp.MustCompile(`^v[0-9]+(alpha|beta)[0-9]+$`)
 
 // versionIn tells which steps of a schema stand for the other version: those that are called
 // as it, or if there is none, as any version but its own: versions of a group may stand for
