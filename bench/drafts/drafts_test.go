@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"os"
 	"slices"
 	"testing"
 
@@ -39,6 +42,33 @@ func TestConvertersAreTheOracle(t *testing.T) {
 	}
 	if r.changed != 8 || r.dropped != 1 || r.right != 3 || r.rightMarked != 3 || r.wrongMarked != 1 || r.wrong != 1 || r.unseen != 1 || r.broken+r.brokenMarked != 0 || r.refused != 0 {
 		t.Errorf("the figures are %+v", r)
+	}
+}
+
+// A program with converters ends, too, where a pair cannot be compared; nobody else waits
+// for it before its folder goes away.
+func TestProgramsEndWhereAPairFails(t *testing.T) {
+	s := subject{Pairs: []versions{{File: "missing.yaml", Kind: "Widget", From: "v1alpha1", To: "v1", Package: "api"}}}
+	t.Setenv("GOPROXY", "off")
+	m := module{Path: "example.com/widgets", Dir: "testdata/widgets"}
+	o, err := newOracle(t.Context(), t.TempDir(), m, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ask(t.Context(), o, m); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a definition that is missing: %v", err)
+	}
+	if o.cmd.ProcessState == nil {
+		t.Error("the program still runs")
+	}
+}
+
+// A module is not copied on once nobody waits for it.
+func TestCopiesEndWithTheirContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := copyModule(ctx, t.TempDir(), module{Dir: "testdata/widgets"}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a copy that is given up: %v", err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -125,7 +126,12 @@ func (s subject) measure(ctx context.Context, m module) ([]report, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []report
+	return s.ask(ctx, o, m)
+}
+
+// ask compares the pairs of a subject with what a program says, and ends that.
+func (s subject) ask(ctx context.Context, o *oracle, m module) (out []report, err error) {
+	defer func() { err = errors.Join(err, o.close()) }()
 	for i, v := range s.Pairs {
 		r, err := v.compare(ctx, o, i, filepath.Join(m.Dir, v.File))
 		if err != nil {
@@ -136,5 +142,5 @@ func (s subject) measure(ctx context.Context, m module) ([]report, error) {
 		r.name = fmt.Sprintf("%s %s %s:%s", filepath.Base(path), v.Kind, v.From, v.To)
 		out = append(out, r)
 	}
-	return out, o.close()
+	return out, nil
 }

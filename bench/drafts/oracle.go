@@ -39,7 +39,7 @@ type module struct{ Path, Version, Dir string }
 // newOracle builds the program for the pairs of a subject, in a copy of its module, so that
 // it may import what is internal there.
 func newOracle(ctx context.Context, dir string, m module, s subject) (*oracle, error) {
-	if err := copyModule(dir, m, s.With); err != nil {
+	if err := copyModule(ctx, dir, m, s.With); err != nil {
 		return nil, err
 	}
 	folder := s.folder()
@@ -69,6 +69,7 @@ func newOracle(ctx context.Context, dir string, m module, s subject) (*oracle, e
 	return o, o.cmd.Start()
 }
 
+// close ends the program, and waits until it has.
 func (o *oracle) close() error { return errors.Join(o.in.Close(), o.cmd.Wait()) }
 
 // ask has objects of a pair converted.
@@ -102,7 +103,7 @@ func (s subject) folder() string {
 
 // copyModule copies a module; what it replaces by folders that were not published with it
 // is replaced no longer.
-func copyModule(dir string, m module, with []string) error {
+func copyModule(ctx context.Context, dir string, m module, with []string) error {
 	if err := os.CopyFS(dir, os.DirFS(m.Dir)); err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func copyModule(dir string, m module, with []string) error {
 			return err
 		}
 	}
-	text, err := goCommand(context.Background(), dir, "mod", "edit", "-json")
+	text, err := goCommand(ctx, dir, "mod", "edit", "-json")
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func copyModule(dir string, m module, with []string) error {
 		}
 	}
 	if len(edit) > 2 {
-		_, err = goCommand(context.Background(), dir, edit...)
+		_, err = goCommand(ctx, dir, edit...)
 	}
 	return err
 }
