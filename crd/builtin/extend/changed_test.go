@@ -2,6 +2,7 @@ package extend_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,6 +50,47 @@ var changed = []struct{ kind, sub, was, now, want string }{
 	{"apiservice", "", local + "}", local + "}", ""},
 	{"apiservice", "", local + "}", strings.Replace(local, `"versionPriority":1`, `"versionPriority":0`, 1) + "}", "spec.versionPriority: Invalid value: 0: must be positive and less than 1000"},
 	{"apiservice", "status", local + "}", strings.Replace(local, `"versionPriority":1`, `"versionPriority":0`, 1) + "}", ""},
+}
+
+// The policy MountOption is behind a gate that is off: nothing new has it, but what has any
+// policy stays, and may have it, as pods and templates of pods.
+func TestPoliciesOfSELinuxThatWereThere(t *testing.T) {
+	const (
+		mount, recursive, odd = "MountOption", "Recursive", "odd"
+		only, both            = `: supported values: "Recursive"`, `: supported values: "MountOption", "Recursive"`
+	)
+	defs := builtintest.Definitions(t)
+	for kind, k := range map[string]struct{ path, restarts, body string }{
+		"pod":        {"spec", "Never", `{"metadata":{"name":"x"},"spec":POD}`},
+		"cronjob":    {"spec.jobTemplate.spec.template.spec", "Never", `{"metadata":{"name":"x"},"spec":{"schedule":"* * * * *","jobTemplate":{"spec":{"template":{"spec":POD}}}}}`},
+		"deployment": {"spec.template.spec", "Always", `{"metadata":{"name":"x"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":POD}}}`},
+	} {
+		with := func(policy string) string {
+			if policy != "" {
+				policy = `"seLinuxChangePolicy":"` + policy + `"`
+			}
+			return strings.Replace(k.body, "POD", `{"restartPolicy":"`+k.restarts+`","securityContext":{`+policy+`},"containers":[{"name":"c","image":"i"}]}`, 1)
+		}
+		for _, c := range []struct{ was, now, among string }{
+			{"new", mount, only}, {"new", odd, only}, {"new", recursive, ""},
+			{"", mount, only}, {"", "", ""}, {mount, mount, ""}, {mount, odd, both}, {recursive, mount, ""}, {mount, recursive, ""},
+		} {
+			var err error
+			if c.was == "new" {
+				err = crdtest.Creation(t, defs[kind], with(c.now))
+			} else {
+				err = crdtest.Change(t, defs[kind], "", with(c.was), with(c.now))
+			}
+			got, want := crdtest.Message(err), ""
+			if c.among != "" {
+				want = k.path + ".securityContext.seLinuxChangePolicy: Unsupported value: " + strconv.Quote(c.now) + c.among
+			}
+			fixed := kind == "pod" && c.was != "new" && c.was != c.now // which the policies of pods are
+			if !strings.Contains(got, want) || c.among == "" && (strings.Contains(got, "Unsupported") || err != nil && !fixed) {
+				t.Errorf("%s, from %q to %q: %v (%s), want %s", kind, c.was, c.now, err, got, want)
+			}
+		}
+	}
 }
 
 func TestWhatIsSaidOfChanges(t *testing.T) {
