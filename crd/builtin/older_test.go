@@ -3,6 +3,7 @@ package builtin
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/wasmgate/wasmgate/crd/builtin/extend"
+	"github.com/wasmgate/wasmgate/crd/builtin/file"
 	"github.com/wasmgate/wasmgate/crd/crdtest"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
@@ -120,7 +123,56 @@ var older = []struct{ kind, apiVersion, was, is string }{
 	{"rolebinding", "rbac.authorization.k8s.io/v1alpha1", `"subjects":[{"kind":"Group","name":"g"},{"kind":"ServiceAccount","apiVersion":"v1","name":"s","namespace":"n"},{"kind":"X","apiVersion":"x.y/v1","name":"z"}],"roleRef":{"kind":"Role","name":"r"}`, `"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"g"},{"kind":"ServiceAccount","name":"s","namespace":"n"},{"apiGroup":"x.y","kind":"X","name":"z"}]`},
 	{"runtimeclass", "node.k8s.io/v1alpha1", `"spec":{"runtimeHandler":"h","overhead":{"podFixed":{"cpu":"1"}},"scheduling":{"nodeSelector":{"a":"b"}}}`, `"handler":"h","kind":"RuntimeClass","metadata":{"name":"a","namespace":"n"},"overhead":{"podFixed":{"cpu":"1"}},"scheduling":{"nodeSelector":{"a":"b"}}`},
 	{"resourceclaim", "resource.k8s.io/v1beta2", `"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c"}}]}}`, `"requests":[{"exactly":{"deviceClassName":"c"},"name":"r"}]`},
+	{"resourceclaim", "resource.k8s.io/v1beta1", `"spec":{"devices":{"requests":[{"name":"r","deviceClassName":"c","allocationMode":"ExactCount","count":2,"selectors":[{"cel":{"expression":"true"}}],"adminAccess":true,"capacity":{"requests":{"a":"1Gi"}}},{"name":"s","firstAvailable":[{"name":"t","deviceClassName":"d"}]}],"config":[{"requests":["r"],"opaque":{"driver":"d","parameters":{"a":1}}}]}},"status":{"reservedFor":[{"resource":"pods","name":"p","uid":"u"}]}`, `"spec":{"devices":{"config":[{"opaque":{"driver":"d","parameters":{"a":1}},"requests":["r"]}],"requests":[{"exactly":{"adminAccess":true,"allocationMode":"ExactCount","capacity":{"requests":{"a":"1Gi"}},"count":2,"deviceClassName":"c","selectors":[{"cel":{"expression":"true"}}]},"name":"r"},{"firstAvailable":[{"deviceClassName":"d","name":"t"}],"name":"s"}]}},"status":{"reservedFor":[{"name":"p","resource":"pods","uid":"u"}]}`},
+	{"resourceclaimtemplate", "resource.k8s.io/v1beta1", `"spec":{"metadata":{"labels":{"a":"b"}},"spec":{"devices":{"requests":[{"name":"r","deviceClassName":"c"}]}}}`, `"requests":[{"exactly":{"deviceClassName":"c"},"name":"r"}]`},
+	{"deviceclass", "resource.k8s.io/v1beta1", `"spec":{"selectors":[{"cel":{"expression":"true"}}]}`, `"selectors":[{"cel":{"expression":"true"}}]`},
+	{"resourceslice", "resource.k8s.io/v1beta1", `"spec":{"driver":"d","nodeName":"m","pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"e","basic":{"attributes":{"a":{"string":"x"}},"capacity":{"b":{"value":"1"}},"taints":[{"key":"k","effect":"NoSchedule"}]}},{"name":"f"}]}`, `"spec":{"devices":[{"attributes":{"a":{"string":"x"}},"capacity":{"b":{"value":"1"}},"name":"e","taints":[{"effect":"NoSchedule","key":"k"}]},{"name":"f"}],"driver":"d","nodeName":"m","pool":{"generation":1,"name":"p","resourceSliceCount":1}}`},
 	{"prioritylevelconfiguration", "flowcontrol.apiserver.k8s.io/v1beta3", `"spec":{"type":"Limited","limited":{"nominalConcurrencyShares":0}}`, `"nominalConcurrencyShares":0`},
+}
+
+const answered = "it is a question, which is answered and not stored"
+
+// unread are the versions that are not read, and why.
+var unread = map[string]string{
+	"authentication.k8s.io/v1alpha1 SelfSubjectReview":      answered,
+	"authentication.k8s.io/v1beta1 SelfSubjectReview":       answered,
+	"authentication.k8s.io/v1beta1 TokenReview":             answered,
+	"authorization.k8s.io/v1beta1 LocalSubjectAccessReview": answered,
+	"authorization.k8s.io/v1beta1 SelfSubjectAccessReview":  answered,
+	"authorization.k8s.io/v1beta1 SelfSubjectRulesReview":   answered,
+	"authorization.k8s.io/v1beta1 SubjectAccessReview":      answered,
+}
+
+// What was stored at any version of a kind that client-go knows can be read.
+func TestAllVersionsOfClientsAreRead(t *testing.T) {
+	all, err := readFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, at := map[string]bool{}, map[schema.GroupKind]*file.File{}
+	for _, f := range all {
+		at[schema.GroupKind{Group: f.Group, Kind: f.Names.Kind}] = f
+	}
+	for gvk := range scheme.Scheme.AllKnownTypes() {
+		f := at[gvk.GroupKind()]
+		if f == nil {
+			continue
+		}
+		read := slices.Contains(f.Alike, gvk.Version) || extend.OlderOf(schema.GroupResource{Group: f.Group, Resource: f.Names.Plural})[gvk.GroupVersion().String()] != nil
+		for _, v := range f.Versions {
+			read = read || v.Name == gvk.Version
+		}
+		name := gvk.GroupVersion().String() + " " + gvk.Kind
+		found[name] = true
+		if why := unread[name]; read == (why != "") {
+			t.Errorf("%s is read: %t, and not because %q", name, read, why)
+		}
+	}
+	for name := range unread {
+		if !found[name] {
+			t.Errorf("there is no %s", name)
+		}
+	}
 }
 
 // What kube-apiservers of long ago stored is read as kube-apiserver 1.36 reads it, in both

@@ -21,7 +21,10 @@ type Elder struct {
 // OlderOf are those of a kind, by its group and plural.
 func OlderOf(gr schema.GroupResource) Older { return older[gr] }
 
-const rbacAlpha = "rbac.authorization.k8s.io/v1alpha1"
+const (
+	rbacAlpha    = "rbac.authorization.k8s.io/v1alpha1"
+	resourceBeta = "resource.k8s.io/v1beta1"
+)
 
 var older = map[schema.GroupResource]Older{
 	{Group: "networking.k8s.io", Resource: "ingresses"}:                              {"networking.k8s.io/v1beta1": renewing(translate.Ingress), "extensions/v1beta1": renewing(translate.Ingress)},
@@ -33,6 +36,10 @@ var older = map[schema.GroupResource]Older{
 	{Group: "rbac.authorization.k8s.io", Resource: "roles"}:                          {rbacAlpha: renewing(translate.Role)},
 	{Group: "rbac.authorization.k8s.io", Resource: "clusterrolebindings"}:            {rbacAlpha: renewing(translate.ClusterRoleBinding)},
 	{Group: "rbac.authorization.k8s.io", Resource: "rolebindings"}:                   {rbacAlpha: renewing(translate.RoleBinding)},
+	{Group: "resource.k8s.io", Resource: "deviceclasses"}:                            {resourceBeta: renewing(olderDeviceClass)},
+	{Group: "resource.k8s.io", Resource: "resourceclaims"}:                           {resourceBeta: renewing(olderResourceClaim)},
+	{Group: "resource.k8s.io", Resource: "resourceclaimtemplates"}:                   {resourceBeta: renewing(olderResourceClaimTemplate)},
+	{Group: "resource.k8s.io", Resource: "resourceslices"}:                           {resourceBeta: renewing(olderResourceSlice)},
 }
 
 func renewing[V, H any, PV goType[V], PH goType[H]](renew func(*V) (*H, error)) *Elder {
