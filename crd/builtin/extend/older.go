@@ -25,27 +25,30 @@ const (
 	rbacAlpha    = "rbac.authorization.k8s.io/v1alpha1"
 	resourceBeta = "resource.k8s.io/v1beta1"
 	appsBeta     = "apps/v1beta1"
+	webhookBeta  = "admissionregistration.k8s.io/v1beta1"
 	extensions   = "extensions/v1beta1"
 )
 
 var older = map[schema.GroupResource]Older{
-	{Group: "networking.k8s.io", Resource: "ingresses"}:                              {"networking.k8s.io/v1beta1": renewing(translate.Ingress), extensions: renewing(translate.Ingress)},
-	{Group: "discovery.k8s.io", Resource: "endpointslices"}:                          {"discovery.k8s.io/v1beta1": renewing(translate.EndpointSlice)},
-	{Group: "policy", Resource: "poddisruptionbudgets"}:                              {"policy/v1beta1": renewing(translate.DisruptionBudget)},
-	{Group: "flowcontrol.apiserver.k8s.io", Resource: "prioritylevelconfigurations"}: {"flowcontrol.apiserver.k8s.io/v1beta3": renewing(translate.PriorityLevel), "flowcontrol.apiserver.k8s.io/v1beta2": renewing(olderPriorityLevel), "flowcontrol.apiserver.k8s.io/v1beta1": renewing(olderPriorityLevel)},
-	{Group: "node.k8s.io", Resource: "runtimeclasses"}:                               {"node.k8s.io/v1alpha1": renewing(translate.RuntimeClass)},
-	{Group: "rbac.authorization.k8s.io", Resource: "clusterroles"}:                   {rbacAlpha: renewing(translate.ClusterRole)},
-	{Group: "rbac.authorization.k8s.io", Resource: "roles"}:                          {rbacAlpha: renewing(translate.Role)},
-	{Group: "rbac.authorization.k8s.io", Resource: "clusterrolebindings"}:            {rbacAlpha: renewing(translate.ClusterRoleBinding)},
-	{Group: "rbac.authorization.k8s.io", Resource: "rolebindings"}:                   {rbacAlpha: renewing(translate.RoleBinding)},
-	{Group: "resource.k8s.io", Resource: "deviceclasses"}:                            {resourceBeta: renewing(olderDeviceClass)},
-	{Group: "resource.k8s.io", Resource: "resourceclaims"}:                           {resourceBeta: renewing(olderResourceClaim)},
-	{Group: "resource.k8s.io", Resource: "resourceclaimtemplates"}:                   {resourceBeta: renewing(olderResourceClaimTemplate)},
-	{Group: "resource.k8s.io", Resource: "resourceslices"}:                           {resourceBeta: renewing(olderResourceSlice)},
-	{Group: "apps", Resource: "deployments"}:                                         {appsBeta: renewing(olderDeployment), extensions: renewing(oldestDeployment)},
-	{Group: "apps", Resource: "replicasets"}:                                         {extensions: renewing(oldestReplicaSet)},
-	{Group: "apps", Resource: "daemonsets"}:                                          {extensions: renewing(oldestDaemonSet)},
-	{Group: "apps", Resource: "statefulsets"}:                                        {appsBeta: renewing(olderStatefulSet)},
+	{Group: "networking.k8s.io", Resource: "ingresses"}:                                  {"networking.k8s.io/v1beta1": renewing(translate.Ingress), extensions: renewing(translate.Ingress)},
+	{Group: "discovery.k8s.io", Resource: "endpointslices"}:                              {"discovery.k8s.io/v1beta1": renewing(translate.EndpointSlice)},
+	{Group: "policy", Resource: "poddisruptionbudgets"}:                                  {"policy/v1beta1": renewing(translate.DisruptionBudget)},
+	{Group: "flowcontrol.apiserver.k8s.io", Resource: "prioritylevelconfigurations"}:     {"flowcontrol.apiserver.k8s.io/v1beta3": renewing(translate.PriorityLevel), "flowcontrol.apiserver.k8s.io/v1beta2": renewing(olderPriorityLevel), "flowcontrol.apiserver.k8s.io/v1beta1": renewing(olderPriorityLevel)},
+	{Group: "node.k8s.io", Resource: "runtimeclasses"}:                                   {"node.k8s.io/v1alpha1": renewing(translate.RuntimeClass)},
+	{Group: "rbac.authorization.k8s.io", Resource: "clusterroles"}:                       {rbacAlpha: renewing(translate.ClusterRole)},
+	{Group: "rbac.authorization.k8s.io", Resource: "roles"}:                              {rbacAlpha: renewing(translate.Role)},
+	{Group: "rbac.authorization.k8s.io", Resource: "clusterrolebindings"}:                {rbacAlpha: renewing(translate.ClusterRoleBinding)},
+	{Group: "rbac.authorization.k8s.io", Resource: "rolebindings"}:                       {rbacAlpha: renewing(translate.RoleBinding)},
+	{Group: "resource.k8s.io", Resource: "deviceclasses"}:                                {resourceBeta: renewing(olderDeviceClass)},
+	{Group: "resource.k8s.io", Resource: "resourceclaims"}:                               {resourceBeta: renewing(olderResourceClaim)},
+	{Group: "resource.k8s.io", Resource: "resourceclaimtemplates"}:                       {resourceBeta: renewing(olderResourceClaimTemplate)},
+	{Group: "resource.k8s.io", Resource: "resourceslices"}:                               {resourceBeta: renewing(olderResourceSlice)},
+	{Group: "apps", Resource: "deployments"}:                                             {appsBeta: renewing(olderDeployment), extensions: renewing(oldestDeployment)},
+	{Group: "apps", Resource: "replicasets"}:                                             {extensions: renewing(oldestReplicaSet)},
+	{Group: "apps", Resource: "daemonsets"}:                                              {extensions: renewing(oldestDaemonSet)},
+	{Group: "apps", Resource: "statefulsets"}:                                            {appsBeta: renewing(olderStatefulSet)},
+	{Group: "admissionregistration.k8s.io", Resource: "mutatingwebhookconfigurations"}:   {webhookBeta: renewing(olderMutatingWebhooks)},
+	{Group: "admissionregistration.k8s.io", Resource: "validatingwebhookconfigurations"}: {webhookBeta: renewing(olderValidatingWebhooks)},
 }
 
 func renewing[V, H any, PV goType[V], PH goType[H]](renew func(*V) (*H, error)) *Elder {
