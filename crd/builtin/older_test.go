@@ -138,7 +138,8 @@ var older = []struct{ kind, apiVersion, was, is string }{
 	{"resourceclaimtemplate", "resource.k8s.io/v1beta1", `"spec":{"metadata":{"labels":{"a":"b"}},"spec":{"devices":{"requests":[{"name":"r","deviceClassName":"c"}]}}}`, `"requests":[{"exactly":{"deviceClassName":"c"},"name":"r"}]`},
 	{"deviceclass", "resource.k8s.io/v1beta1", `"spec":{"selectors":[{"cel":{"expression":"true"}}]}`, `"selectors":[{"cel":{"expression":"true"}}]`},
 	{"resourceslice", "resource.k8s.io/v1beta1", `"spec":{"driver":"d","nodeName":"m","pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"e","basic":{"attributes":{"a":{"string":"x"}},"capacity":{"b":{"value":"1"}},"taints":[{"key":"k","effect":"NoSchedule"}]}},{"name":"f"}]}`, `"spec":{"devices":[{"attributes":{"a":{"string":"x"}},"capacity":{"b":{"value":"1"}},"name":"e","taints":[{"effect":"NoSchedule","key":"k"}]},{"name":"f"}],"driver":"d","nodeName":"m","pool":{"generation":1,"name":"p","resourceSliceCount":1}}`},
-	{"prioritylevelconfiguration", "flowcontrol.apiserver.k8s.io/v1beta3", `"spec":{"type":"Limited","limited":{"nominalConcurrencyShares":0}}`, `"nominalConcurrencyShares":0`},
+	{"prioritylevelconfiguration", "flowcontrol.apiserver.k8s.io/v1beta3", `"metadata":{"name":"a","namespace":"n","annotations":{"flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares":""}},"spec":{"type":"Limited","limited":{"nominalConcurrencyShares":0}}`, `"nominalConcurrencyShares":0`},
+	{"prioritylevelconfiguration", "flowcontrol.apiserver.k8s.io/v1beta3", `"spec":{"type":"Limited","limited":{"nominalConcurrencyShares":0}}`, `"nominalConcurrencyShares":30`},
 }
 
 const answered = "it is a question, which is answered and not stored"

@@ -50,6 +50,11 @@ const zeroShares = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 
 // PriorityLevel is one of flowcontrol.apiserver.k8s.io/v1beta3, which has the same fields, at v1.
 func PriorityLevel(in *flowcontrolv1.PriorityLevelConfiguration) (*flowcontrolv1.PriorityLevelConfiguration, error) {
+	limited := in.Spec.Limited
+	if _, said := in.Annotations[zeroShares]; !said && limited != nil && (limited.NominalConcurrencyShares == nil || *limited.NominalConcurrencyShares == 0) {
+		shares := int32(30)
+		limited.NominalConcurrencyShares = &shares
+	}
 	delete(in.Annotations, zeroShares)
 	return in, nil
 }
