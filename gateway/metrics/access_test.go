@@ -44,6 +44,9 @@ func TestRequestsAreMeasured(t *testing.T) {
 	m.Request("create", "", "v1", "configmaps", "", "resource").Done(Outcome{Code: 201, Took: 3 * time.Second, Outside: 2900 * time.Millisecond, Received: 60_000, Sent: 60_000})
 	m.Request("delete", "", "v1", "configmaps", "", "resource").Done(Outcome{Code: 200})
 	m.Request("list", "", "v1", "configmaps", "", "namespace").Done(Outcome{Code: 504, Sent: 2000, Terminated: true})
+	watch := m.Request("watch", "", "v1", "configmaps", "", "cluster")
+	watch.WatchStarted()
+	watch.WatchDone(Outcome{Code: 429, Terminated: true})
 	m.Request("post", "", "", "", "", "").Done(Outcome{Code: 201, Received: 5})
 	const own, made = "apiserver_request_sli_duration_seconds_bucket{", `component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"`
 	const listed = `component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"`
@@ -53,6 +56,7 @@ func TestRequestsAreMeasured(t *testing.T) {
 		`apiserver_response_sizes_bucket{`+listed+`,le="1000"} 0`, `apiserver_response_sizes_bucket{`+listed+`,le="10000"} 1`, `apiserver_response_sizes_sum{`+listed+`} 2000`,
 		`apiserver_request_body_size_bytes_bucket{group="",resource="configmaps",verb="create",le="50000"} 0`, `apiserver_request_body_size_bytes_bucket{group="",resource="configmaps",verb="create",le="150000"} 1`,
 		`apiserver_request_terminations_total{code="504",`+listed+`} 1`,
+		`apiserver_request_terminations_total{code="429",component="apiserver",group="",resource="configmaps",scope="cluster",subresource="",verb="WATCH",version="v1"} 1`,
 	)
 	if strings.Contains(out, "apiserver_response_sizes_bucket{"+made) || strings.Contains(out, `apiserver_request_body_size_bytes_count{group="",resource="configmaps",verb="delete"} 1`) || strings.Contains(out, `resource="",verb="post"`) {
 		t.Error("what has no body is measured")

@@ -45,7 +45,7 @@ func TestRequests_HaveKubeAPIServersNamesAndLabels(t *testing.T) {
 	watch := m.Request("watch", "", "v1", "secrets", "", "namespace")
 	watch.WatchStarted()
 	watch.WatchStarted()
-	watch.WatchDone(200)
+	watch.WatchDone(Outcome{Code: 200})
 	m.WatchEvents("", "v1", "secrets").Add(7)
 	m.Inflight(true).Add(1)
 	m.Etcd("get", "example.com", "crontabs").Observe(0.001)

@@ -150,10 +150,7 @@ func (h *RequestHandle) Done(o Outcome) {
 	if h.bodies != nil && o.Received > 0 {
 		h.bodies.Observe(float64(o.Received))
 	}
-	if o.Terminated {
-		labels := h.labels()
-		h.m.terminations.WithLabelValues(append(append(labels[:1:1], labels[2:]...), strconv.Itoa(o.Code))...).Inc()
-	}
+	h.broken(o)
 }
 
 // WatchStarted counts a watch that was opened.
@@ -170,12 +167,21 @@ func (h *RequestHandle) WatchListed(took time.Duration) {
 	}
 }
 
-// WatchDone counts the end of a watch that was opened, and its status.
-func (h *RequestHandle) WatchDone(code int) {
+// WatchDone counts the end of a watch that was opened, and what became of it.
+func (h *RequestHandle) WatchDone(o Outcome) {
 	if h.open != nil {
 		h.open.Dec()
 	}
-	h.counter(code).Inc()
+	h.counter(o.Code).Inc()
+	h.broken(o)
+}
+
+// broken counts what was broken off.
+func (h *RequestHandle) broken(o Outcome) {
+	if o.Terminated {
+		labels := h.labels()
+		h.m.terminations.WithLabelValues(append(append(labels[:1:1], labels[2:]...), strconv.Itoa(o.Code))...).Inc()
+	}
 }
 
 func (h *RequestHandle) counter(code int) prometheus.Counter {

@@ -92,7 +92,7 @@ func TestObjectsThatTheServerMakesForItself(t *testing.T) {
 	if n := len(leases.Object().Items()); n != 1 || !leases.Contains("192.0.2.7:") {
 		t.Errorf("%d leases: %s", n, leases.Body)
 	}
-	for _, step := range []string{"start-kube-apiserver-identity-lease-controller", "kube-apiserver-autoregistration", "start-legacy-token-tracking-controller"} {
+	for _, step := range []string{"start-kube-apiserver-identity-lease-controller", "start-service-ip-repair-controllers", "kube-apiserver-autoregistration", "start-legacy-token-tracking-controller"} {
 		if ready := api.Get("/readyz?verbose").Want(200); !ready.Contains("[+]poststarthook/" + step + " ok") {
 			t.Errorf("no step %s: %s", step, ready.Body)
 		}

@@ -59,6 +59,9 @@ func (b Body) message(t resource.Target) ([]byte, error) {
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
+	if e.APIVersion != "" { // what is read of older versions is what is stored, and no body
+		tree["apiVersion"] = e.APIVersion
+	}
 	return object.Encode(tree)
 }
 

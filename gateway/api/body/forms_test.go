@@ -8,6 +8,7 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	extensionsv1beta1 "k8s.io/api/extensions/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -70,10 +71,11 @@ func TestObjectsThatAreMessages_MT04(t *testing.T) {
 	}{
 		"an object":       {targetOf(t, "", "configmaps", ""), whole, `"data":{"k":"v"}`, false},
 		"of another kind": {targetOf(t, "", "configmaps", ""), message(t, "v1", "Pod", configMap), `Pod in version "v1" cannot be handled as a ConfigMap: no kind "Pod" is registered for version "v1"`, true},
-		"no message":      {targetOf(t, "", "configmaps", ""), []byte("{}"), "the object provided is unrecognized (must be of type ConfigMap): ", true},
-		"a broken one":    {targetOf(t, "", "configmaps", ""), append([]byte("k8s\x00"), "\n\x0f\n\x02v1\x12\tConfigMap\x12\x02\xff\xff"...), "", true},
-		"a scale":         {targetOf(t, "apps", "deployments", "scale"), message(t, "autoscaling/v1", "Scale", &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 3}}), `"kind":"Scale"`, false},
-		"a broken scale":  {targetOf(t, "apps", "deployments", "scale"), append([]byte("k8s\x00"), "\n\x05\x12\x03abc\x12\x02\xff\xff"...), "", true},
+		"of an older version, which is judged as it is in JSON": {targetOf(t, "apps", "deployments", ""), message(t, "extensions/v1beta1", "Deployment", &extensionsv1beta1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "a"}}), `"apiVersion":"extensions/v1beta1"`, false},
+		"no message":     {targetOf(t, "", "configmaps", ""), []byte("{}"), "the object provided is unrecognized (must be of type ConfigMap): ", true},
+		"a broken one":   {targetOf(t, "", "configmaps", ""), append([]byte("k8s\x00"), "\n\x0f\n\x02v1\x12\tConfigMap\x12\x02\xff\xff"...), "", true},
+		"a scale":        {targetOf(t, "apps", "deployments", "scale"), message(t, "autoscaling/v1", "Scale", &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 3}}), `"kind":"Scale"`, false},
+		"a broken scale": {targetOf(t, "apps", "deployments", "scale"), append([]byte("k8s\x00"), "\n\x05\x12\x03abc\x12\x02\xff\xff"...), "", true},
 	} {
 		out, err := Body{ContentType: encoding.TypeProtobuf, Data: c.data}.Object(c.target, &resource.WriteOptions{})
 		if (err != nil) != c.fails || err == nil && !strings.Contains(string(out), c.want) || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
 )
 
 // familiesOf is what a service says of its addresses and families.
@@ -127,6 +128,13 @@ func TestAddressesOfOthersStayTheirs(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.fresh()
+	if err := accounted(kinds.Config{}, w.Client).Run(t.Context(), "", nil); err != nil {
+		t.Fatal(err)
+	}
+	w.fresh()
+	if _, refusal := w.create(services, service("t", `"clusterIP":"10.0.0.6"`), false); !strings.Contains(refusal, "provided IP is already allocated") {
+		t.Errorf("the address of a service that was stored long ago: %s", refusal)
+	}
 	for _, c := range []struct{ name, spec, want string }{
 		{"s", `"type":"ExternalName","externalName":"a.b","clusterIP":"9.9.9.9"`, ""},
 		{"s", `"type":"ClusterIP","clusterIP":"10.0.0.9","clusterIPs":["10.0.0.9"]`, "provided IP is already allocated"},

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/plugin"
@@ -39,10 +40,30 @@ func Kind(c kinds.Config) kinds.Kind {
 				}
 				return out
 			}
-			return kinds.Served{Starts: []kinds.Start{identified(c, local.Part(e, "kube-apiserver"))}, Controllers: all}, err
+			return kinds.Served{Starts: []kinds.Start{accounted(c, objects), identified(c, local.Part(e, "kube-apiserver"))}, Controllers: all}, err
 		},
 	}
 }
+
+// accounted is the step of the start after which each address that a service has is known
+// to be taken, also of services that were stored by who kept account of that otherwise.
+func accounted(c kinds.Config, objects Objects) kinds.Start {
+	return kinds.Start{Name: "start-service-ip-repair-controllers", Run: func(ctx context.Context, _ string, _ func(func())) error {
+		for range accountTries {
+			err := NewLedger(objects).Reconcile(ctx, nil, controller.Key{})
+			if err == nil {
+				break
+			}
+			c.Log.Warn().Err(err).Str("component", "services").Msg("not all addresses that services have are known to be taken")
+			controller.Pause(ctx, time.Second)
+		}
+		return nil
+	}}
+}
+
+// accountTries is how often that is tried: the [Ledger] goes on, and what is wrong with one
+// service does not keep the gateway from serving.
+const accountTries = 3
 
 // identified is the step of the start that makes the lease of this gateway, which is
 // kept as long as it runs.

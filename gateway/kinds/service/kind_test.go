@@ -77,8 +77,13 @@ func TestTheStartMakesALease(t *testing.T) {
 		t.Fatal(err)
 	}
 	renewed := 0
-	if err := served.Starts[0].Run(t.Context(), "here:6443", func(func()) { renewed++ }); err != nil || renewed != 1 {
-		t.Fatalf("%v, renewed by %d", err, renewed)
+	for _, step := range served.Starts {
+		if err := step.Run(t.Context(), "here:6443", func(func()) { renewed++ }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if renewed != 1 {
+		t.Fatalf("renewed by %d", renewed)
 	}
 	w.fresh()
 	all, err := w.Client.List(t.Context(), leases, "kube-system")

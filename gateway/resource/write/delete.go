@@ -221,7 +221,7 @@ func (e *Writer) deleteAll(ctx context.Context, t resource.Target, entries []*vi
 func contained(log zerolog.Logger, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			log.Error().Bytes("stack", debug.Stack()).Msg("a deletion panicked")
+			log.Error().Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a deletion panicked")
 			err = apierrors.NewInternalError(fmt.Errorf("panic: %v", p))
 		}
 	}()

@@ -26,7 +26,7 @@ func (o Requests) Begin(i *api.Info, dryRun bool) func(api.Outcome) {
 	}
 	if i.Verb == "watch" {
 		h.WatchStarted()
-		return func(o api.Outcome) { h.WatchDone(o.Code) }
+		return func(o api.Outcome) { h.WatchDone(metrics.Outcome{Code: o.Code, Terminated: o.Terminated}) }
 	}
 	inflight := o.m.Inflight(mutating(i.Verb))
 	inflight.Add(1)
