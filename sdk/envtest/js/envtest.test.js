@@ -95,7 +95,7 @@ ${then}`;
     await new Promise(setImmediate);
   }
   await assert.rejects(ends.stop(), /ended with status 3 before it was stopped:\n[^]*broken$/);
-  const stays = await start({ binary: await program("stays", serves("trap '' TERM; while :; do sleep 1; done")), stopTimeout: 200 });
+  const stays = await start({ binary: await program("stays", `trap '' TERM; ${serves("while :; do sleep 1; done")}`), stopTimeout: 200 });
   await assert.rejects(stays.stop(), /did not end within 200 ms and was killed/);
   assert.ok(!existsSync(ends.logFile) && !existsSync(stays.logFile));
   const none = await start({ binary: await program("none", serves("sleep 600").replace("token: t\\n", "")) }).catch((err) => err);

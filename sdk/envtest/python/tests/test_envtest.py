@@ -93,7 +93,7 @@ class EnvtestTest(unittest.TestCase):
         with self.assertRaisesRegex(EnvtestError, "ended with status 3 before it was stopped:\n[^$]*broken$"):
             ends.stop()
         with self.assertRaisesRegex(EnvtestError, "did not end within 0.2 s and was killed"):
-            with wasmgate_envtest.start(self.program("stays", SERVES + "trap '' TERM; while :; do sleep 1; done"), stop_timeout=0.2):
+            with wasmgate_envtest.start(self.program("stays", "trap '' TERM; " + SERVES + "while :; do sleep 1; done"), stop_timeout=0.2):
                 pass
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("wasmgate-envtest-")], [])
 
