@@ -66,6 +66,7 @@ func TestServe_FlagsAndEnvironment(t *testing.T) {
 	t.Setenv("WASMGATE_ETCD_SERVERS", "http://a:2379,http://b:2379")
 	t.Setenv("WASMGATE_SECURE_PORT", "7443")
 	t.Setenv("WASMGATE_EVENT_TTL", "10m")
+	t.Setenv("WASMGATE_VERSION", "0.4.1") // of an image, which is no flag's
 	got, out, err := serve(t, "--secure-port=0", "--bind-address=0.0.0.0", "--etcd-prefix=some//where/", "-v4", "--log-format=json")
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +82,10 @@ func TestServe_FlagsAndEnvironment(t *testing.T) {
 	}
 	if !strings.Contains(out, `"message":"details"`) {
 		t.Errorf("no JSON debug log:\n%s", out)
+	}
+	t.Setenv("WASMGATE_LOG_FORMAT", "text")
+	if _, out, err = serve(t, "-v4", "--logging-format=json"); err != nil || !strings.Contains(out, `"message":"details"`) {
+		t.Errorf("kube-apiserver's name of --log-format: %v\n%s", err, out)
 	}
 	t.Setenv("WASMGATE_SECURE_PORT", "many")
 	if _, _, err := serve(t); err == nil || !strings.Contains(err.Error(), "WASMGATE_SECURE_PORT") {

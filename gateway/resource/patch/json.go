@@ -69,7 +69,7 @@ func oddOperations(body []byte) ([]string, error) {
 			case "value":
 			case "op", "path", "from":
 				if _, ok := v.(string); !ok && v != nil {
-					return nil, fmt.Errorf("json: cannot unmarshal %s into Go struct field jsonPatchOp.%s of type string", kindOf(v), k)
+					return nil, fmt.Errorf("json: cannot unmarshal %s into Go struct field jsonPatchOp.%s of type string", JSONType(v), k)
 				}
 			default:
 				odd[i] = append(odd[i], fmt.Sprintf("json patch unknown field %q", fmt.Sprintf("[%d].%s", i, k)))
@@ -79,8 +79,8 @@ func oddOperations(body []byte) ([]string, error) {
 	return slices.Concat(odd...), nil
 }
 
-// kindOf is what a value that is no text is called in JSON.
-func kindOf(v any) string {
+// JSONType is what encoding/json calls a value that is no text.
+func JSONType(v any) string {
 	switch v.(type) {
 	case bool:
 		return "bool"

@@ -18,6 +18,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/patch"
 )
 
 // decodeBody reads an object that a client sent: its tree, well-formed by the
@@ -176,21 +177,7 @@ func textField(tree map[string]any, name string) (string, error) {
 	case string:
 		return v, nil
 	default:
-		return "", fmt.Errorf("%s: json: cannot unmarshal %s into Go struct field .%s of type string", unreadable, jsonType(v), name)
-	}
-}
-
-// jsonType is what encoding/json calls a value.
-func jsonType(v any) string {
-	switch v.(type) {
-	case bool:
-		return "bool"
-	case map[string]any:
-		return "object"
-	case []any:
-		return "array"
-	default:
-		return "number"
+		return "", fmt.Errorf("%s: json: cannot unmarshal %s into Go struct field .%s of type string", unreadable, patch.JSONType(v), name)
 	}
 }
 
