@@ -1,7 +1,6 @@
 package garbage_test
 
 import (
-	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -259,19 +258,10 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 				owner := w.create(key(maps, "owner"), nil, nil, nil)
 				one := w.create(key(tabs, "one"), nil, []made{owner}, nil)
 				two := w.create(key(tabs, "two"), nil, nil, []made{owner})
-				var failed atomic.Int32
-				w.failing(func(o string, k controller.Key) error {
-					if o != op || k.Name == "owner" && op != "live" {
-						return nil
+				failed := w.failingAtFirst(op, failures, func() {
+					if policy != background && w.state(owner) == "-" {
+						t.Error("let go")
 					}
-					if failed.Add(1) > failures {
-						if policy != background && w.state(owner) == "-" {
-							t.Error("let go")
-						}
-						w.failing(nil)
-						return nil
-					}
-					return errors.New("no luck")
 				})
 				w.delete(owner, policy)
 				if op == "live" { // only of an owner that the collector never saw it asks whether there is one

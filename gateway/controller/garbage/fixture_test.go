@@ -3,6 +3,7 @@ package garbage_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -281,6 +282,26 @@ func (w *world) failing(fn func(op string, key controller.Key) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail = fn
+}
+
+// failingAtFirst lets so many of the collector's calls fail, of those that are not
+// about an owner unless they ask the store itself. before is called before the first
+// of them that succeeds, and no other succeeds meanwhile. It returns how many calls
+// there were.
+func (w *world) failingAtFirst(op string, failures int32, before func()) *atomic.Int32 {
+	var calls atomic.Int32
+	var first sync.Once
+	w.failing(func(o string, k controller.Key) error {
+		if o != op || k.Name == "owner" && op != "live" {
+			return nil
+		}
+		if calls.Add(1) <= failures {
+			return errors.New("no luck")
+		}
+		first.Do(before)
+		return nil
+	})
+	return &calls
 }
 
 func (w *world) failure(op string, gr schema.GroupResource, namespace, name string) error {
