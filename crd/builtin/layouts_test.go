@@ -155,3 +155,14 @@ func TestCostlyQuantitiesAreNotRead(t *testing.T) {
 		t.Errorf("got %v", tree)
 	}
 }
+
+// Amounts of resources are rounded up to thousandths when they are written.
+func TestAmountsAreRoundedUp(t *testing.T) {
+	tree := crdtest.Parse(t, []byte(`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"q","namespace":"n"},"spec":{"resources":{"requests":{"storage":"1.00001Gi"}}}}`))
+	if _, err := definitions(t)["persistentvolumeclaim"].Version("v1").Shape.FromClient(tree, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := object.TextAt(tree, "spec", "resources", "requests", "storage"); got != "1073752561419m" {
+		t.Errorf("got %q", got)
+	}
+}

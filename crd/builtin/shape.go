@@ -38,6 +38,7 @@ func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	quantity.RoundUp(typed)
 	if err := replace(obj, typed); err != nil {
 		return nil, err
 	}
