@@ -2,11 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
 
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
@@ -14,6 +17,7 @@ import (
 // convertCommand is one run of `wasmgate convert`.
 type convertCommand struct {
 	tools        workbench.Tools
+	client       clientFlags
 	module       moduleFile
 	what         workbench.Conversion
 	files        []string
@@ -26,17 +30,22 @@ type convertCommand struct {
 func newConvert(tools workbench.Tools) *cobra.Command {
 	c := &convertCommand{tools: tools}
 	cmd := &cobra.Command{
-		Use:   "convert -f FILE --to-version VERSION --module FILE.wasm",
-		Short: "Convert objects in files and folders to another version, without a server",
-		Long: "Convert the objects of files, YAML or JSON, to another version of their kind with a\n" +
-			"module, and print them or, with --write, write them where they were. Of YAML,\n" +
-			"comments, the order and the lines that say the same stay as they are. Of folders,\n" +
-			"all files that end with .yaml, .yml or .json are taken.\n\n" +
-			"With --crd, objects of other kinds stay as they are, and the fields that the version\n" +
-			"does not have are dropped, as a gateway does. No server is needed.\n\n" +
+		Use:   "convert -f FILE --to-version VERSION [--module FILE.wasm]",
+		Short: "Convert objects in files and folders to another version",
+		Long: "Convert the objects of files, YAML or JSON, to another version of their kind, and\n" +
+			"print them or, with --write, write them where they were. Of YAML, comments, the order\n" +
+			"and the lines that say the same stay as they are. Of folders, all files that end with\n" +
+			".yaml, .yml or .json are taken.\n\n" +
+			"A gateway converts them, as it does for readers, by whatever its definitions name. The\n" +
+			"objects need not exist there; whoever asks has to be allowed to get such objects. Those\n" +
+			"of kinds that it does not serve at that version stay as they are.\n\n" +
+			"With --module, a module or ConversionRules in a file convert, and no server is needed.\n" +
+			"With --crd, too, objects of other kinds stay as they are, and the fields that the\n" +
+			"version does not have are dropped, as a gateway does.\n\n" +
 			"The status is 0 if all were converted, 1 if one was not or, with --check, would come\n" +
 			"out otherwise, and 2 if the command was not used as it is meant.",
-		Example: "  wasmgate convert -f crontab.yaml --to-version v1 --module crontab.wasm --crd crd.yaml\n" +
+		Example: "  wasmgate convert -f crontab.yaml --to-version v1\n" +
+			"  wasmgate convert -f crontab.yaml --to-version v1 --module crontab.wasm --crd crd.yaml\n" +
 			"  wasmgate convert -f manifests/ --write --to-version v1 --module crontab.wasm --crd crd.yaml",
 		Args:        arguments(0, 0),
 		Annotations: map[string]string{mistakesAre: ""},
@@ -49,6 +58,7 @@ func newConvert(tools workbench.Tools) *cobra.Command {
 	cmd.Flags().BoolVarP(&c.write, "write", "w", false, "write what was converted into the files, and print nothing")
 	cmd.Flags().BoolVar(&c.check, "check", false, "only print the names of files that would come out otherwise")
 	c.module.add(cmd)
+	c.client.add(cmd, 5*time.Minute)
 	c.format.add(cmd, asYAML, asJSON)
 	return cmd
 }
@@ -58,22 +68,16 @@ func (c *convertCommand) run(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	switch {
-	case len(c.files) == 0 || c.what.To == "" || c.moduleFile == "":
-		return fmt.Errorf("-f, --to-version and --module are needed\nUsage: %s", cmd.UseLine())
+	case len(c.files) == 0 || c.what.To == "":
+		return fmt.Errorf("-f and --to-version are needed\nUsage: %s", cmd.UseLine())
+	case c.moduleFile == "" && (c.crdFile != "" || c.module.configFile != ""):
+		return fmt.Errorf("--crd and --config go with --module: a gateway has its own")
 	case c.write && (c.check || c.format.format != ""):
 		return fmt.Errorf("--write goes with neither --check nor -o")
 	}
 	files, err := readManifests(c.files, standardIn(cmd))
 	if err != nil {
 		return err
-	}
-	if c.what.Module, err = c.module.read(c.moduleFile); err != nil {
-		return err
-	}
-	if c.crdFile != "" {
-		if c.what.Definitions, err = os.ReadFile(c.crdFile); err != nil {
-			return err
-		}
 	}
 	for _, f := range files {
 		if c.write && f.name == standardInput {
@@ -85,11 +89,32 @@ func (c *convertCommand) run(cmd *cobra.Command, _ []string) (err error) {
 			}
 		}
 	}
-	converted, err := c.tools.Convert(cmd.Context(), c.what)
+	converted, err := c.convert(cmd)
 	if err != nil {
-		return inDefinitions(err, c.crdFile)
+		return err
 	}
 	return c.give(cmd.OutOrStdout(), cmd.ErrOrStderr(), files, converted)
+}
+
+// convert has a module convert, or a gateway.
+func (c *convertCommand) convert(cmd *cobra.Command) (converted []workbench.Converted, err error) {
+	if c.moduleFile == "" {
+		err = c.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error {
+			converted, err = convertThere(ctx, cfg, c.tools, c.what)
+			return err
+		})
+		return converted, err
+	}
+	if c.what.Module, err = c.module.read(c.moduleFile); err != nil {
+		return nil, err
+	}
+	if c.crdFile != "" {
+		if c.what.Definitions, err = os.ReadFile(c.crdFile); err != nil {
+			return nil, err
+		}
+	}
+	converted, err = c.tools.Convert(cmd.Context(), c.what)
+	return converted, inDefinitions(err, c.crdFile)
 }
 
 // give prints or writes what became of files, and tells what failed.

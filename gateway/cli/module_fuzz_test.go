@@ -69,10 +69,18 @@ func (b *bench) Draft(_ context.Context, what workbench.Draft) (workbench.Drafte
 	return workbench.Drafted{Definition: "w", Operations: b.operations, Files: []workbench.File{{Name: "a/b.yaml", Content: what.From}}}, b.err
 }
 
-// Convert brings objects of a kind Tab to the version, and leaves others.
-func (b *bench) Convert(_ context.Context, what workbench.Conversion) (all []workbench.Converted, err error) {
+// Convert brings objects of a kind Tab to the version, and leaves others, unless
+// somebody else converts.
+func (b *bench) Convert(ctx context.Context, what workbench.Conversion) (all []workbench.Converted, err error) {
 	for _, o := range what.Objects {
 		switch text := string(o); {
+		case what.By != nil:
+			converted, err := what.By(ctx, o)
+			one := workbench.Converted{Object: converted}
+			if err != nil {
+				one.Problem = err.Error()
+			}
+			all = append(all, one)
 		case strings.Contains(text, `"bad"`):
 			all = append(all, workbench.Converted{Problem: "it cannot"})
 		case strings.Contains(text, `"Other"`):

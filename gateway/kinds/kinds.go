@@ -120,7 +120,7 @@ type Served struct {
 	// Authenticators believe what the kind stands for, tokens for instance.
 	Authenticators []authn.Authenticator
 	// Reviews answer objects that are questions, given who believes and who allows.
-	Reviews func(authn.Authenticator, authz.Decider) map[schema.GroupResource]api.Review
+	Reviews Reviews
 	// Orders returns the order of versions that is in force; nil where the kind gives
 	// none.
 	Orders func() discovery.Order
@@ -131,6 +131,10 @@ type Served struct {
 	// one run.
 	Controllers func() []Controller
 }
+
+// Reviews makes what answers objects that are questions, given who believes and who
+// allows.
+type Reviews = func(authn.Authenticator, authz.Decider) map[schema.GroupResource]api.Review
 
 // Start is a step of the start that has to end before the gateway is ready.
 type Start struct {
@@ -165,9 +169,7 @@ func (s *Served) Add(other Served) {
 	s.Starts = append(s.Starts, other.Starts...)
 	s.Controllers = both(s.Controllers, other.Controllers)
 	s.Authenticators = append(s.Authenticators, other.Authenticators...)
-	if other.Reviews != nil {
-		s.Reviews = other.Reviews
-	}
+	s.Reviews = allReviews(s.Reviews, other.Reviews)
 	if other.Flow != nil {
 		s.Flow = other.Flow
 	}
@@ -176,6 +178,19 @@ func (s *Served) Add(other Served) {
 	}
 	if other.Orders != nil {
 		s.Orders = other.Orders
+	}
+}
+
+// allReviews are those of two kinds, of which one may have none.
+func allReviews(a, b Reviews) Reviews {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return func(who authn.Authenticator, may authz.Decider) map[schema.GroupResource]api.Review {
+		return merged(a(who, may), b(who, may))
 	}
 }
 

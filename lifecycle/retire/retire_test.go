@@ -58,6 +58,7 @@ func TestSteps(t *testing.T) {
 		"old, stored":                {Facts{Definition: defined("v1beta1 v1", "v1beta1", "v1*"), Usage: used(map[string]int64{"v1beta1": 3})}, "migrate v1, unserve v1beta1, remove v1beta1"},
 		"unserved, asked for before": {Facts{Definition: defined("v1", "v1beta1-", "v1*"), Usage: &Usage{Since: start, Clients: []Client{{Version: "v1beta1", User: "u", Requests: 2, Last: start}}}}, "remove v1beta1"},
 		"served, asked for before":   {Facts{Definition: defined("v1", "v1beta1", "v1*"), Usage: &Usage{Since: start, Clients: []Client{{Version: "v1beta1", User: "u", Requests: 2, Last: start}}}}, "unserve v1beta1?, remove v1beta1?"},
+		"stored, not listed":         {Facts{Definition: defined("v1", "v1beta1-", "v1*"), Usage: used(map[string]int64{"v1beta1": 1})}, "migrate v1, remove v1beta1"},
 		"listed alone":               {Facts{Definition: defined("v1beta1 v1", "v1beta1-", "v1*"), Usage: used(nil)}, "migrate v1, remove v1beta1"},
 		"deprecated storage":         {Facts{Definition: defined("v1beta1", "v1beta1*!", "v1"), Usage: used(map[string]int64{"v1beta1": 1})}, "store v1, migrate v1, unserve v1beta1, remove v1beta1"},
 		"deprecated, and alone":      {Facts{Definition: defined("v1beta1", "v1beta1*!", "v1-"), Usage: used(nil)}, ""},

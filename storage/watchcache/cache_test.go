@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -345,5 +346,23 @@ func TestOldEventsAreSwept(t *testing.T) {
 	f.pass(time.Hour)
 	if n := len(b.ring.Load().chunks); n != 1 {
 		t.Errorf("%d chunks are left after an hour", n)
+	}
+}
+
+// Each comes to all items, whatever bucket they are in.
+func TestEachComesToAllItems(t *testing.T) {
+	store := storagetest.NewMemory()
+	for _, key := range []string{"a/x/1", "a/x/2", "a/x/3", "b/y/1", "b/y/2"} {
+		if _, err := store.Create(t.Context(), "/registry/"+key, []byte(key), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := run(t, store, options())
+	fresh(t, c)
+	var seen []string
+	c.Each(func(it Item[string]) { seen = append(seen, it.Value) })
+	slices.Sort(seen)
+	if got := strings.Join(seen, " "); got != "a/x/1 a/x/2 a/x/3 b/y/1 b/y/2" {
+		t.Errorf("it came to %s", got)
 	}
 }

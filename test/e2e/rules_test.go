@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/test/harness"
@@ -12,11 +13,53 @@ func TestRulesDoc(t *testing.T) {
 	typeDocument(t, "rules.md", "none.wasm", []string{
 		"lossless: True", "host: localhost", `port: "1234"`,
 		"conversionrules.wasmgate.dev/crontabs created", "condition met", "condition met", "local-crontab created",
-		"localhost 1234", "patched", "localhost:99", "condition met",
+		"localhost 1234", "patched", "localhost:99", `port: "1234"`, "example.org:80", "condition met",
 		"NAME", "FROM", "TO", "READY", "LOSSLESS", `crontabs   v1beta1   v1    True    True`,
 		"spec.conversions[0].rules", "does not say the way back: add back",
 		"the rules are in use by customresourcedefinitions/crontabs.example.com",
 	})
+}
+
+// Reviews convert for who may get the object, and for nobody else.
+func TestConversionReviews(t *testing.T) {
+	harness.SkipExternal(t)
+	g := harness.Start(t, harness.Options{})
+	api := g.API(t)
+	const reviews = "/apis/wasmgate.dev/v1/conversionreviews"
+	review := func(namespace string) object {
+		scaler := object{"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": object{"name": "h", "namespace": namespace},
+			"spec": object{"maxReplicas": 3, "targetCPUUtilizationPercentage": 50, "scaleTargetRef": object{"kind": "Deployment", "name": "w", "apiVersion": "apps/v1"}}}
+		return object{"apiVersion": "wasmgate.dev/v1", "kind": "ConversionReview", "spec": object{"desiredAPIVersion": "autoscaling/v2", "object": scaler}}
+	}
+	api.Post(reviews, review("team")).Want(201)
+	if got := api.Post(reviews, review("team")).Str("status.object.apiVersion"); got != "autoscaling/v2" {
+		t.Errorf("it is at %q", got)
+	}
+	api.Get(reviews).Want(405)
+	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles", "/apis/rbac.authorization.k8s.io/v1/"
+	api.Post(roles, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": object{"name": "converter"},
+		"rules": []object{{"apiGroups": []string{"wasmgate.dev"}, "resources": []string{"conversionreviews"}, "verbs": []string{"create"}}}}).Want(201)
+	bind := func(where, name, role string) {
+		kind := "RoleBinding"
+		if strings.HasPrefix(where, "cluster") {
+			kind = "ClusterRoleBinding"
+		}
+		api.Post(bindings+where, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": object{"name": name},
+			"roleRef":  object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+			"subjects": []object{{"kind": "User", "name": "ann", "apiGroup": "rbac.authorization.k8s.io"}}}).Want(201)
+	}
+	asAnn := func(namespace string) *harness.Reply {
+		return api.Do("POST", reviews, review(namespace), "Impersonate-User", "ann")
+	}
+	asAnn("team").WantStatus(403, "Forbidden", `cannot create resource "conversionreviews"`)
+	bind("clusterrolebindings", "converts", "converter")
+	api.Post("/api/v1/namespaces", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "team"}}).Want(201)
+	harness.Eventually(t, "the review is allowed", func() bool {
+		return strings.Contains(asAnn("team").Str("message"), `cannot get resource "horizontalpodautoscalers"`)
+	})
+	bind("namespaces/team/rolebindings", "reads", "view")
+	harness.Eventually(t, "it is converted", func() bool { return asAnn("team").Code == 201 })
+	asAnn("other").WantStatus(403, "Forbidden", `cannot get resource "horizontalpodautoscalers" in API group "autoscaling" in the namespace "other"`)
 }
 
 const rulesPath = "/apis/wasmgate.dev/v1/conversionrules"

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/apiservice"
 	"github.com/wasmgate/wasmgate/gateway/kinds/bootstraptoken"
 	"github.com/wasmgate/wasmgate/gateway/kinds/componentstatus"
+	"github.com/wasmgate/wasmgate/gateway/kinds/conversionreview"
 	"github.com/wasmgate/wasmgate/gateway/kinds/conversionrules"
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition"
 	"github.com/wasmgate/wasmgate/gateway/kinds/event"
@@ -71,6 +72,7 @@ func Kinds(ctx context.Context, c kinds.Config) ([]kinds.Kind, error) {
 		bootstraptoken.Kind(c),
 		signingrequest.Kind(c),
 		accessreview.Kind(c),
+		conversionreview.Kind(),
 		kinds.Reserve(c.Options),
 		guardreport.Kind(c),
 		componentstatus.Kind(c),

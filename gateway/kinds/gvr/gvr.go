@@ -17,18 +17,19 @@ import (
 
 // The resources that controllers act on.
 var (
-	Namespaces  = schema.GroupResource{Resource: "namespaces"}
-	Events      = schema.GroupResource{Resource: "events"}
-	Pods        = schema.GroupResource{Resource: "pods"}
-	Quotas      = schema.GroupResource{Resource: "resourcequotas"}
-	Secrets     = schema.GroupResource{Resource: "secrets"}
-	APIServices = schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}
-	Definitions = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
-	Migrations  = schema.GroupResource{Group: "storagemigration.k8s.io", Resource: "storageversionmigrations"}
-	Modules     = schema.GroupResource{Group: "wasmgate.dev", Resource: "wasmmodules"}
-	Trusts      = schema.GroupResource{Group: "wasmgate.dev", Resource: "moduletrusts"}
-	Rules       = schema.GroupResource{Group: "wasmgate.dev", Resource: "conversionrules"}
-	Priorities  = schema.GroupResource{Group: "wasmgate.dev", Resource: "versionpriorities"}
+	Namespaces        = schema.GroupResource{Resource: "namespaces"}
+	Events            = schema.GroupResource{Resource: "events"}
+	Pods              = schema.GroupResource{Resource: "pods"}
+	Quotas            = schema.GroupResource{Resource: "resourcequotas"}
+	Secrets           = schema.GroupResource{Resource: "secrets"}
+	APIServices       = schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}
+	Definitions       = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	Migrations        = schema.GroupResource{Group: "storagemigration.k8s.io", Resource: "storageversionmigrations"}
+	Modules           = schema.GroupResource{Group: "wasmgate.dev", Resource: "wasmmodules"}
+	Trusts            = schema.GroupResource{Group: "wasmgate.dev", Resource: "moduletrusts"}
+	ConversionReviews = schema.GroupResource{Group: "wasmgate.dev", Resource: "conversionreviews"}
+	Rules             = schema.GroupResource{Group: "wasmgate.dev", Resource: "conversionrules"}
+	Priorities        = schema.GroupResource{Group: "wasmgate.dev", Resource: "versionpriorities"}
 
 	ClusterRoles        = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "clusterroles"}
 	ClusterRoleBindings = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "clusterrolebindings"}

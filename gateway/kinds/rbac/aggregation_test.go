@@ -3,6 +3,7 @@ package rbac_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -47,15 +48,25 @@ func TestAggregate_RolesOfTheBeginning(t *testing.T) {
 	if err := rbac.Aggregate(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	rules := map[string]int{}
+	rules := map[string][]string{}
 	for _, name := range []string{"view", "edit", "admin", "system:aggregate-to-view", "wasmgate:viewer", "system:aggregate-to-edit", "wasmgate:module-author", "system:aggregate-to-admin", "wasmgate:crd-author"} {
-		rules[name] = len(get[rbacv1.ClusterRole](t, e, gvr.ClusterRoles, "", name).Rules)
+		for _, rule := range get[rbacv1.ClusterRole](t, e, gvr.ClusterRoles, "", name).Rules {
+			rules[name] = append(rules[name], rule.String())
+		}
 	}
-	view := rules["system:aggregate-to-view"] + rules["wasmgate:viewer"]
-	edit := view + rules["system:aggregate-to-edit"] + rules["wasmgate:module-author"]
-	admin := edit + rules["system:aggregate-to-admin"] + rules["wasmgate:crd-author"]
-	if rules["view"] != view || rules["edit"] != edit || rules["admin"] != admin {
-		t.Errorf("%v, want %d, %d and %d", rules, view, edit, admin)
+	together := func(names ...string) (all []string) { // each rule once
+		for _, name := range names {
+			all = append(all, rules[name]...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	for name, from := range map[string][]string{
+		"view": {"system:aggregate-to-view", "wasmgate:viewer"}, "edit": {"view", "system:aggregate-to-edit", "wasmgate:module-author"}, "admin": {"edit", "system:aggregate-to-admin", "wasmgate:crd-author"},
+	} {
+		if got, want := slices.Sorted(slices.Values(rules[name])), together(from...); !slices.Equal(got, want) {
+			t.Errorf("%s has\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
 	}
 	before := revision(t, e.Store)
 	if err := e.Fresh(t.Context()); err != nil {

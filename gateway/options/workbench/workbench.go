@@ -150,7 +150,13 @@ type Conversion struct {
 	// Objects are JSON, and To a version, without a group.
 	Objects [][]byte
 	To      string
+	// By converts in the place of the module, which is then none; nil for the module.
+	By ConvertOne
 }
+
+// ConvertOne converts an object, JSON, and returns nil for one that is to stay as it is.
+// It may fail for one and not for others; what concerns all ends ctx.
+type ConvertOne func(ctx context.Context, obj []byte) ([]byte, error)
 
 // Converted is what became of an object.
 type Converted struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wasmgate/wasmgate/crd"
@@ -24,14 +25,21 @@ func (Tools) Convert(ctx context.Context, what workbench.Conversion) ([]workbenc
 			return nil, fmt.Errorf("%s.%s has no version %s", d.Plural, d.Group, d.APIVersion(what.To))
 		}
 	}
-	r, err := converting(ctx, what.Module)
-	if err != nil {
-		return nil, err
+	one, own := what.By, ""
+	if d != nil {
+		own = d.Kind
 	}
-	defer r.close()
+	if one == nil {
+		r, err := converting(ctx, what.Module)
+		if err != nil {
+			return nil, err
+		}
+		defer r.close()
+		one = func(ctx context.Context, obj []byte) ([]byte, error) { return r.one(ctx, d, obj, what.To) }
+	}
 	out := make([]workbench.Converted, len(what.Objects))
 	for i, obj := range what.Objects {
-		converted, err := r.whole(ctx, d, obj, what.To)
+		converted, err := whole(ctx, one, own, obj, what.To)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -42,19 +50,20 @@ func (Tools) Convert(ctx context.Context, what workbench.Conversion) ([]workbenc
 	return out, nil
 }
 
-// whole converts an object, or all of a list as kubectl prints it.
-func (r *running) whole(ctx context.Context, d *crd.Definition, obj []byte, version string) ([]byte, error) {
+// whole converts an object, or all of a list as kubectl prints it; own is a kind that is
+// no list, whatever it is called.
+func whole(ctx context.Context, one workbench.ConvertOne, own string, obj []byte, version string) ([]byte, error) {
 	kind, _ := object.String(object.Field(obj, "kind"))
-	if !strings.HasSuffix(kind, "List") || d != nil && kind == d.Kind {
-		return r.one(ctx, d, obj, version)
+	if !strings.HasSuffix(kind, "List") || kind == own {
+		return one(ctx, obj)
 	}
 	tree, _, err := object.Parse(obj)
 	if err != nil {
 		return nil, err
 	}
 	items, ok := tree["items"].([]any)
-	if !ok {
-		return r.one(ctx, d, obj, version)
+	if !ok || !slices.ContainsFunc(items, isObject) && len(items) > 0 {
+		return one(ctx, obj)
 	}
 	changed := false
 	for i, item := range items {
@@ -62,7 +71,7 @@ func (r *running) whole(ctx context.Context, d *crd.Definition, obj []byte, vers
 		if err != nil {
 			return nil, err
 		}
-		converted, err := r.one(ctx, d, text, version)
+		converted, err := one(ctx, text)
 		if err != nil {
 			return nil, fmt.Errorf("item %d: %w", i+1, err)
 		}
@@ -81,6 +90,12 @@ func (r *running) whole(ctx context.Context, d *crd.Definition, obj []byte, vers
 		tree["apiVersion"] = group + "/" + version
 	}
 	return object.Encode(tree)
+}
+
+// isObject tells whether an item of a list is an object that says what it is.
+func isObject(item any) bool {
+	obj, ok := item.(map[string]any)
+	return ok && object.TextAt(obj, "kind") != ""
 }
 
 // one converts an object to a version; d is its definition, if that is known. It is nil

@@ -1,8 +1,11 @@
 package offline_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -194,6 +197,47 @@ func TestListsAreConverted(t *testing.T) {
 				t.Errorf("%d, with a definition: %t: got %s, %q\nwant %s, %q", i, definitions != nil, got[i].Object, got[i].Problem, want[i], problems[i])
 			}
 		}
+	}
+}
+
+// Who converts in the place of a module is given the items of lists, and objects whose
+// kind is only called like one.
+func TestListsAreConvertedBySomebodyElse(t *testing.T) {
+	what := workbench.Conversion{To: "v1", By: func(_ context.Context, obj []byte) ([]byte, error) {
+		switch text := string(obj); {
+		case strings.Contains(text, "bad"):
+			return nil, errors.New("it cannot")
+		case strings.Contains(text, `"g/v0"`):
+			return []byte(strings.Replace(text, "v0", "v1", 1)), nil
+		}
+		return nil, nil
+	}}
+	var want []workbench.Converted
+	for _, c := range []struct{ in, out, problem string }{
+		{`{"apiVersion":"v1","items":[{"apiVersion":"g/v0","kind":"A"},{"apiVersion":"v1","kind":"B"}],"kind":"List"}`, `{"apiVersion":"v1","items":[{"apiVersion":"g/v1","kind":"A"},{"apiVersion":"v1","kind":"B"}],"kind":"List"}`, ""},
+		{`{"apiVersion":"g/v0","items":["a"],"kind":"PlayList"}`, `{"apiVersion":"g/v1","items":["a"],"kind":"PlayList"}`, ""},
+		{`{"apiVersion":"v1","items":[{"apiVersion":"g/v0","kind":"A"},{"apiVersion":"g/v0","kind":"bad"}],"kind":"List"}`, "", "item 2: it cannot"},
+		{`{"apiVersion":"v1","items":[],"kind":"List"}`, `{"apiVersion":"v1","items":[],"kind":"List"}`, ""},
+		{`{"apiVersion":"v1","kind":"B"}`, "", ""},
+	} {
+		what.Objects = append(what.Objects, []byte(c.in))
+		is := workbench.Converted{Problem: c.problem}
+		if c.out != "" {
+			is.Object = []byte(c.out)
+		}
+		want = append(want, is)
+	}
+	got, err := offline.Tools{}.Convert(t.Context(), what)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	what.By = func(context.Context, []byte) ([]byte, error) {
+		cancel(errors.New("it is away"))
+		return nil, nil
+	}
+	if got, err := (offline.Tools{}).Convert(ctx, what); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/pki/kubeconfig"
+)
+
+// converting is a gateway that serves Tabs and PlayLists at example.com/v1, and answers
+// ConversionReviews: those of objects that have "bad" or "away" in them with an error. It
+// returns its kubeconfig.
+func converting(t *testing.T) string {
+	t.Helper()
+	fail := func(w http.ResponseWriter, code int, message string) {
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message})
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch body, _ := io.ReadAll(r.Body); {
+		case r.URL.Path == "/apis/example.com/v1":
+			_, _ = io.WriteString(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"example.com/v1","resources":[
+				{"name":"tabs","kind":"Tab","namespaced":true,"verbs":["get"]},{"name":"playlists","kind":"PlayList","verbs":["get"]},
+				{"name":"tabs/other","kind":"Other","verbs":["get"]}]}`)
+		case r.URL.Path != "/apis/wasmgate.dev/v1/conversionreviews":
+			fail(w, 404, "the server could not find the requested resource")
+		case strings.Contains(string(body), `"bad"`):
+			fail(w, 500, "it cannot")
+		case strings.Contains(string(body), `"away"`):
+			fail(w, 503, "come back later")
+		default:
+			var review map[string]any
+			_ = json.Unmarshal(body, &review)
+			spec := review["spec"].(map[string]any)
+			obj := spec["object"].(map[string]any)
+			obj["apiVersion"], obj["status"] = spec["desiredAPIVersion"], map[string]any{"made": true}
+			review["status"] = map[string]any{"object": obj}
+			w.WriteHeader(201)
+			_ = json.NewEncoder(w).Encode(review)
+		}
+	}))
+	t.Cleanup(s.Close)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := kubeconfig.Write(file, kubeconfig.Admin{Server: s.URL, Token: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A gateway converts what it serves at the version, and the rest stays as it
+// was written.
+func TestConvertByAGateway(t *testing.T) {
+	config, b := converting(t), &bench{}
+	const tab = "apiVersion: example.com/v0 # x\nkind: Tab\n"
+	for _, c := range []struct {
+		name, file string
+		args       []string
+		exit       int
+		want       string
+	}{
+		{"one object", tab, nil, 0, strings.Replace(tab, "v0", "v1", 1)},
+		{"one with a status", tab + "status: {}\n", nil, 0, strings.Replace(tab, "v0", "v1", 1) + "status:\n  made: true\n"},
+		{"one that is at the version", "apiVersion: example.com/v1\nkind: Tab # bad\n", nil, 0, "apiVersion: example.com/v1\nkind: Tab # bad\n"},
+		{"others beside it", tab + "---\napiVersion: v1 # y\nkind: ConfigMap\n---\napiVersion: example.com/v0\nkind: Other\n", nil, 0,
+			strings.Replace(tab, "v0", "v1", 1) + "---\napiVersion: v1 # y\nkind: ConfigMap\n---\napiVersion: example.com/v0\nkind: Other\n"},
+		{"a kind called list", "apiVersion: example.com/v0\nkind: PlayList\nitems: [a]\n", nil, 0, "apiVersion: example.com/v1\nkind: PlayList\nitems: [a]\n"},
+		{"one that cannot be converted", tab + "a: bad\n", nil, 1, "document 1: it cannot"},
+		{"no object", tab + "---\na: 1\n", nil, 1, "document 2: the object has no apiVersion and kind"},
+		{"a gateway that is away", tab + "a: away\n", nil, 1, "come back later"},
+		{"nothing of the version", "apiVersion: v1\nkind: ConfigMap\n", nil, 2, "no object is of a kind that the gateway serves at version v1"},
+		{"with a definition", tab, []string{"--crd", "x.yaml"}, 2, "--crd and --config go with --module"},
+		{"with a configuration", tab, []string{"--config", "x.yaml"}, 2, "--crd and --config go with --module"},
+	} {
+		args := append([]string{"convert", "--kubeconfig", config, "--to-version", "v1", "-f", written(t, "o.yaml", c.file)}, c.args...)
+		out, exit, err := b.run(t, args...)
+		if err != nil {
+			out += err.Error()
+		}
+		if exit != c.exit || c.exit == 0 && out != c.want || !strings.Contains(out, c.want) {
+			t.Errorf("%s: status %d\n%s\nwant %d\n%s", c.name, exit, out, c.exit, c.want)
+		}
+	}
+}

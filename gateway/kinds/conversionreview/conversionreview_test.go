@@ -1,0 +1,134 @@
+package conversionreview
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/authn"
+	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
+	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+)
+
+// may allows what fn does, and knows the last question.
+type may struct {
+	authz.Masters // lists nothing
+	fn            func(a authz.Attributes) (bool, string, error)
+	asked         authz.Attributes
+}
+
+func (m *may) Authorize(_ context.Context, a authz.Attributes) (bool, string, error) {
+	m.asked = a
+	return m.fn(a)
+}
+
+// started is an engine that serves CronTabs, and the answers to reviews.
+func started(t *testing.T, m *may) (e *realengine.Engine, ask func(spec string) (map[string]any, error)) {
+	t.Helper()
+	e = realengine.Start(t)
+	text, err := yaml.YAMLToJSON([]byte(catalogtest.CronTab(catalogtest.V1, false)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Store.Create(t.Context(), "/registry/apiextensions.k8s.io/customresourcedefinitions/crontabs.example.com", text, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Fresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Kinds(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	served, err := Kind().Serve(e.Verbs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all kinds.Served
+	all.Add(served)
+	answer := all.Reviews(nil, m)[gvr.ConversionReviews]
+	return e, func(spec string) (map[string]any, error) {
+		var review map[string]any
+		if err := yaml.Unmarshal([]byte(spec), &review); err != nil {
+			t.Fatal(err)
+		}
+		review = map[string]any{"spec": review}
+		err := answer(t.Context(), &authn.User{Name: "ann"}, nil, review)
+		return object.Child(review, "status", "object"), err
+	}
+}
+
+const tab = `object: {apiVersion: example.com/v1beta1, kind: CronTab, metadata: {name: one, namespace: ns}, hostPort: "a:1"}`
+
+// An object is converted as readers of it are shown it, from any version of its kind
+// to any other.
+func TestObjectsAreConverted(t *testing.T) {
+	m := &may{fn: func(authz.Attributes) (bool, string, error) { return true, "", nil }}
+	_, ask := started(t, m)
+	for _, c := range []struct{ spec, want string }{
+		{"desiredAPIVersion: example.com/v1\n" + tab, `{"apiVersion":"example.com/v1","host":"a","kind":"CronTab","metadata":{"name":"one","namespace":"ns"},"port":"1"}`},
+		{"desiredAPIVersion: example.com/v1beta1\n" + tab, `{"apiVersion":"example.com/v1beta1","hostPort":"a:1","kind":"CronTab","metadata":{"name":"one","namespace":"ns"}}`},
+		{`{desiredAPIVersion: example.com/v1beta1, object: {apiVersion: example.com/v1, kind: CronTab, metadata: {name: two}, host: b, port: "2", unknown: x}}`,
+			`{"apiVersion":"example.com/v1beta1","hostPort":"b:2","kind":"CronTab","metadata":{"name":"two"}}`},
+		{`{desiredAPIVersion: v1, object: {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}}`, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`},
+		{`{desiredAPIVersion: events.k8s.io/v1, object: {apiVersion: v1, kind: Event, metadata: {name: c, namespace: d}, message: m}}`,
+			`"note":"m"`},
+	} {
+		got, err := ask(c.spec)
+		if err != nil {
+			t.Errorf("%s: %v", c.spec, err)
+			continue
+		}
+		if text, err := object.Encode(got); err != nil || !strings.Contains(string(text), c.want) {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.spec, err, text, c.want)
+		}
+	}
+	if m.asked.Group != "events.k8s.io" || m.asked.Version != "v1" || m.asked.Resource != "events" || m.asked.Verb != "get" || m.asked.Namespace != "d" || m.asked.Name != "c" {
+		t.Errorf("asked for %+v", m.asked)
+	}
+}
+
+// What is wrong with a review is said by its field, and what a converter refuses by
+// its own words.
+func TestMistakesInReviews(t *testing.T) {
+	_, ask := started(t, &may{fn: func(authz.Attributes) (bool, string, error) { return true, "", nil }})
+	for spec, want := range map[string]string{
+		"desiredAPIVersion: a/b/c\n" + tab:                                                   `spec.desiredAPIVersion: Invalid value: "a/b/c": must be GROUP/VERSION`,
+		"desiredAPIVersion: example.com/v3\n" + tab:                                          `spec.desiredAPIVersion: Invalid value: "example.com/v3": no kind CronTab is served at this version`,
+		"desiredAPIVersion: other.com/v1\n" + tab:                                            `no kind CronTab is served at this version`,
+		`{desiredAPIVersion: example.com/v1, object: {kind: CronTab}}`:                       `spec.object.apiVersion: Required value`,
+		`{desiredAPIVersion: example.com/v1, object: {apiVersion: example.com/v1}}`:          `spec.object.kind: Required value`,
+		"desiredAPIVersion: example.com/v1\n" + strings.Replace(tab, "one", "{}", 1):         `spec.object.metadata: Invalid value: `,
+		`{desiredAPIVersion: example.com/v1}`:                                                `Required value`,
+		`{desiredAPIVersion: example.com/v1, object: {apiVersion: b.com/v1, kind: CronTab}}`: `spec.object.apiVersion: Invalid value: "b.com/v1": crontabs.example.com has no such version`,
+		"desiredAPIVersion: example.com/v1\n" + strings.Replace(tab, "one", "bad-one", 1):    "bad-one",
+	} {
+		if got, err := ask(spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want %s", spec, got, err, want)
+		}
+	}
+}
+
+// Who may not get an object has none converted, and nothing is called for it.
+func TestReviewsAreForWhoMayGetTheObject(t *testing.T) {
+	m := &may{}
+	e, ask := started(t, m)
+	for want, fn := range map[string]func(authz.Attributes) (bool, string, error){
+		`crontabs.example.com "one" is forbidden: User "ann" cannot get resource "crontabs" in API group "example.com" in the namespace "ns": no role`: func(authz.Attributes) (bool, string, error) { return false, "no role", nil },
+		"cannot tell": func(authz.Attributes) (bool, string, error) { return false, "", errors.New("cannot tell") },
+	} {
+		m.fn = fn
+		if got, err := ask("desiredAPIVersion: example.com/v1\n" + tab); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %v, want %s", got, err, want)
+		}
+	}
+	if n := e.Converter.Calls.Load(); n != 0 {
+		t.Errorf("the converter was called %d times", n)
+	}
+}
