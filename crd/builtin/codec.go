@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/builtin/extend"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/quantity"
 )
 
 // protobufPrefix marks stored protobuf; what lacks it is JSON.
@@ -69,6 +70,7 @@ func (c *codec) Decode(stored []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode %s: %w", c.gvk.Kind, err)
 	}
+	quantity.RoundUp(typed) // as what is written is, so that what was written before that stays as it is
 	return object.FromTyped(typed)
 }
 

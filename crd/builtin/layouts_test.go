@@ -156,13 +156,22 @@ func TestCostlyQuantitiesAreNotRead(t *testing.T) {
 	}
 }
 
-// Amounts of resources are rounded up to thousandths when they are written.
+// Amounts of resources are rounded up to thousandths when they are written, and when
+// what was stored before that is read.
 func TestAmountsAreRoundedUp(t *testing.T) {
-	tree := crdtest.Parse(t, []byte(`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"q","namespace":"n"},"spec":{"resources":{"requests":{"storage":"1.00001Gi"}}}}`))
-	if _, err := definitions(t)["persistentvolumeclaim"].Version("v1").Shape.FromClient(tree, true); err != nil {
+	const claim = `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"q","namespace":"n"},"spec":{"resources":{"requests":{"storage":"1.00001Gi"}}}}`
+	d := definitions(t)["persistentvolumeclaim"]
+	written := crdtest.Parse(t, []byte(claim))
+	if _, err := d.Version("v1").Shape.FromClient(written, true); err != nil {
 		t.Fatal(err)
 	}
-	if got := object.TextAt(tree, "spec", "resources", "requests", "storage"); got != "1073752561419m" {
-		t.Errorf("got %q", got)
+	read, err := d.Codec.Decode([]byte(claim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tree := range []map[string]any{written, read} {
+		if got := object.TextAt(tree, "spec", "resources", "requests", "storage"); got != "1073752561419m" {
+			t.Errorf("got %q", got)
+		}
 	}
 }
