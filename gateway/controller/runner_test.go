@@ -247,7 +247,9 @@ func TestRun_followIsTriedAgain(t *testing.T) {
 }
 
 // AddAfter asks later, and a key that was asked for twice comes once.
-func TestRun_queue(t *testing.T) {
+func TestRun_queue(t *testing.T) { synctest.Test(t, queues) }
+
+func queues(t *testing.T) {
 	var order []string
 	done := make(chan struct{})
 	start := make(chan struct{})
@@ -259,7 +261,7 @@ func TestRun_queue(t *testing.T) {
 			switch key.Name {
 			case "first":
 				close(start)
-				q.AddAfter(controller.Key{Name: "later"}, 20*time.Millisecond)
+				q.AddAfter(controller.Key{Name: "later"}, time.Second) // by the bubble's clock
 				q.Add(controller.Key{Name: "now"})
 				q.Add(controller.Key{Name: "now"})
 			case "later":

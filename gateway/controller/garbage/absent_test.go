@@ -94,9 +94,7 @@ func TestAbsenceIsAskedOfTheStore_DEL05(t *testing.T) {
 	never := w.create(key(tabs, "never"), nil, nil, []made{nobody("Secret")})
 	w.becomes(never, "-")
 	w.is(one, "owner")
-	if got := w.deletions(); got != "never Background" {
-		t.Errorf("deleted %s", got)
-	}
+	w.deletes("never Background")
 }
 
 // The store is asked once for each owner, not for each dependent.

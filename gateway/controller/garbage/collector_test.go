@@ -38,9 +38,7 @@ func TestOrphanedDependentsStayAndForget_DEL05(t *testing.T) {
 	w.is(two, "[second] example.com/f")
 	w.becomes(far, "-")
 	w.is(second, "")
-	if got := w.deletions(); got != "far Background" {
-		t.Errorf("deleted %s", got)
-	}
+	w.deletes("far Background")
 }
 
 func TestForegroundDeletesDependentsFirst_DEL05(t *testing.T) {
@@ -65,9 +63,7 @@ func TestForegroundDeletesDependentsFirst_DEL05(t *testing.T) {
 	w.is(grandchild, "-")
 	w.is(kept, "")
 	w.is(bystander, "")
-	if got := w.deletions(); got != "careful as it is, child Foreground, grandchild Background, leaf Background" {
-		t.Errorf("asked for %s", got)
-	}
+	w.deletes("careful as it is, child Foreground, grandchild Background, leaf Background")
 }
 
 // After a background deletion the owner is gone at once, and its dependents
@@ -92,9 +88,8 @@ func TestBackgroundDeletesDependentsAfterwards_DEL05(t *testing.T) {
 	w.is(other, "")
 	w.loosen(held, "example.com/f")
 	w.is(held, "-")
-	if got := w.deletions(); got != "careful as it is, grandchild Background, held Background, one Background" {
-		t.Errorf("asked for %s", got)
-	}
+	w.deletes("careful as it is, grandchild Background, held Background, one Background")
+	w.eventually("all are counted", func() bool { return w.collected.Load() >= 4 })
 	if n := w.collected.Load(); n != 4 {
 		t.Errorf("counted %d", n)
 	}

@@ -382,9 +382,17 @@ func (w *world) Kinds(ctx context.Context) ([]*crd.Definition, error) {
 	return w.Client.Kinds(ctx)
 }
 
-// deletions are those that the collector asked for, sorted.
-func (w *world) deletions() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return strings.Join(slices.Sorted(slices.Values(w.deleted)), ", ")
+// deletes tells whether the collector asked for these deletions, sorted, and no others.
+// That something is gone is seen before the collector knows that its call succeeded.
+func (w *world) deletes(want string) {
+	w.t.Helper()
+	deletions := func() []string {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return slices.Sorted(slices.Values(w.deleted))
+	}
+	w.eventually("the collector knows of its deletions", func() bool { return len(deletions()) > strings.Count(want, ", ") })
+	if got := strings.Join(deletions(), ", "); got != want {
+		w.t.Errorf("it deleted %s, want %s", got, want)
+	}
 }

@@ -21,9 +21,7 @@ func TestAFinalizerSaysWhatBecomesOfItsDependents_DEL05(t *testing.T) {
 	w.loosen(child, "example.com/f")
 	w.becomes(careful, "-")
 	w.is(child, "-")
-	if got := w.deletions(); got != "careful as it is, child Background" {
-		t.Errorf("asked for %s", got)
-	}
+	w.deletes("careful as it is, child Background")
 }
 
 // Two that own each other are in each other's way only where both references
