@@ -222,12 +222,18 @@ func (k *kit) ttl() {
 		k.Fatal(err)
 	}
 	kept := k.prefix + "kept"
-	rev, err := k.Create(k.ctx, kept, []byte("x"), ttl)
-	if err != nil {
-		k.Fatal(err)
-	}
-	if _, err := k.Update(k.ctx, kept, []byte("y"), rev, 0); err != nil {
-		k.Fatal(err)
+	for {
+		made := time.Now()
+		rev, err := k.Create(k.ctx, kept, []byte("x"), ttl)
+		if err != nil {
+			k.Fatal(err)
+		}
+		if _, err = k.Update(k.ctx, kept, []byte("y"), rev, 0); err == nil {
+			break
+		}
+		if time.Since(made) < ttl { // else it was too late
+			k.Fatal(err)
+		}
 	}
 	batches, _ := k.Watch(k.ctx, key, created)
 	for b := range batches {

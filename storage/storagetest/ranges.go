@@ -152,9 +152,10 @@ func (k *kit) compacted() {
 func (k *kit) scan() {
 	const keys = 2500 // more than any first page
 	var wg sync.WaitGroup
-	for w := range 10 {
+	const writers = 50 // so that a slow disk is waited for less often
+	for w := range writers {
 		wg.Go(func() {
-			for i := w; i < keys; i += 10 {
+			for i := w; i < keys; i += writers {
 				k.create(fmt.Sprintf("k%04d", i), "old")
 			}
 		})

@@ -183,8 +183,9 @@ func TestWhoShowsNothingHasIssuersAskedSeldom(t *testing.T) {
 		}
 		usual.ServeHTTP(w, r)
 	})
+	begun := time.Now() // before it is asked the first time
 	a := started(t, Config{Path: saved(t, head+"jwt: ["+i.said(true)+"]")}, true)
-	other, begun := newIssuer(t, false), time.Now()
+	other := newIssuer(t, false)
 	other.URL = i.URL // who signs in the issuer's name
 	for range 40 {
 		if got := believes(t, a, other.token(t, "gate")); got != "an error" {
