@@ -244,7 +244,7 @@ func TestRulesAreProved(t *testing.T) {
 		{"an enum", `a: {type: string, enum: [x, w]}`, `a: {type: string, enum: [p, q]}`, `{map: {field: a, values: {x: p, w: p}, back: {p: x, q: w}}}`, `{map: {field: a, values: {x: p, w: q}}}`, "a"},
 	} {
 		d := define(t, c.v1, c.v2)
-		o := proof.Options{Seed: 1, Budget: 20 * time.Second, Objects: 150}
+		o := proof.Options{Seed: 1, Budget: 5 * time.Minute, Objects: 150}
 		bad := proof.Prove(t.Context(), d, compile(t, c.wrong), o)
 		if bad.Verdict != proof.Lossy || bad.Losses[0].Field != c.field && bad.Losses[len(bad.Losses)-1].Field != c.field {
 			t.Errorf("%s: %s %s %+v", c.name, bad.Verdict, bad.Why, bad.Losses)

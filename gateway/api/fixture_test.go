@@ -32,7 +32,7 @@ import (
 )
 
 // patience bounds every wait in these tests; nothing comes near it.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // widget is a custom resource with two versions, of which the older one is
 // deprecated, and everything that requests can be about.

@@ -246,7 +246,7 @@ func TestBookmarks_HaveOnlyARevision_WATCH06(t *testing.T) {
 // when it is empty.
 func TestBookmarks_OfMetadataAreMetadata_WATCH06(t *testing.T) {
 	w := newWorld(t)
-	const path = "/api/v1/namespaces/default/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1"
+	const path = "/api/v1/namespaces/default/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=3"
 	f := w.watch(t, path, nil, "Accept: application/json;g=meta.k8s.io;v=v1;as=PartialObjectMetadata")
 	e := f.want("BOOKMARK", "")
 	var object struct{ Object map[string]any }
@@ -278,7 +278,7 @@ func TestBookmarks_EndInitialEventsUnasked_WATCH09_RV11_RV12(t *testing.T) {
 func TestBookmarks_BeforeTheEnd_WATCH06(t *testing.T) {
 	w := newWorld(t)
 	made := w.do("POST", widgets, a("one", "")).want(201, "").version()
-	f := w.watch(t, widgets+"?watch=1&allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion="+made, nil)
+	f := w.watch(t, widgets+"?watch=1&allowWatchBookmarks=true&timeoutSeconds=6&resourceVersion="+made, nil)
 	later := w.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"x"}}`).want(201, "").version()
 	if e := f.want("BOOKMARK", ""); e.version() != later {
 		t.Errorf("%s, and the last change was at %s", e.raw, later)

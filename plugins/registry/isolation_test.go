@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmgate/wasmgate/conversion/review"
 	"github.com/wasmgate/wasmgate/plugins"
@@ -21,7 +22,7 @@ func alone(t *testing.T) *registry.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := registry.New(registry.Config{Compiler: e, Instances: 1})
+	r := registry.New(registry.Config{Compiler: e, LoadTimeout: 10 * time.Minute, Instances: 1})
 	t.Cleanup(func() {
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -19,9 +19,13 @@ func TestLongCallsTakeTurns(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = e.Close(context.Background()) })
 	e.turns = &turns{taken: make(chan struct{}, 1)} // every call lasts
-	start := func(guest Guest) *Instance {
+	start := func(guest Guest, kind plugins.ErrorKind) *Instance {
 		t.Helper()
-		m, err := e.Load(t.Context(), Source{Name: "m", Bytes: guest.Bytes(), Limits: plugins.Limits{Timeout: 300 * time.Millisecond}})
+		timeout := 20 * time.Second // what ends by itself has time to
+		if kind == plugins.Deadline {
+			timeout = 300 * time.Millisecond
+		}
+		m, err := e.Load(t.Context(), Source{Name: "m", Bytes: guest.Bytes(), Limits: plugins.Limits{Timeout: timeout}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +36,7 @@ func TestLongCallsTakeTurns(t *testing.T) {
 		t.Cleanup(func() { _ = i.Close() })
 		return i
 	}
-	good := start(Echo("{}"))
+	good := start(Echo("{}"), "")
 	for name, c := range map[string]struct {
 		guest Guest
 		busy  bool // somebody else has the turn
@@ -43,7 +47,7 @@ func TestLongCallsTakeTurns(t *testing.T) {
 		"endless": {Echo("").With("wasmgate_convert", Hook(Forever...)), false, plugins.Deadline},
 		"waiting": {Echo("").With("wasmgate_convert", Hook(Forever...)), true, plugins.Deadline},
 	} {
-		i := start(c.guest)
+		i := start(c.guest, c.kind)
 		if c.busy {
 			e.turns.taken <- struct{}{}
 		}

@@ -265,7 +265,7 @@ func convertOne(t testing.TB, i *Instance, mode string) ([]byte, error) {
 func TestGoGuest(t *testing.T) {
 	limits := plugins.Limits{MemoryBytes: 32 << 20, Timeout: 30 * time.Second, ResponseBytes: 1 << 20}
 	patient := load(t, Build(t, Hostile), limits)
-	limits.Timeout = 2 * time.Second
+	limits.Timeout = 4 * time.Second // in which it can still start
 	hasty := load(t, Build(t, Hostile), limits)
 	instance := func(m *Module) *Instance {
 		i, err := m.Instantiate(t.Context())
@@ -282,7 +282,7 @@ func TestGoGuest(t *testing.T) {
 	}{
 		{"panic", plugins.Trap, "it logged: panic: something is wrong"},
 		{"exit", plugins.Trap, "exited with code 3"},
-		{"loop", plugins.Deadline, "did not finish within 2s"},
+		{"loop", plugins.Deadline, "did not finish within 4s"},
 		{"memory", plugins.OutOfMemory, "ran out of memory"},
 		{"huge", plugins.BadReply, "more than the limit of 1048576"},
 	} {
