@@ -82,7 +82,7 @@ func startCatalog(t *testing.T, store *storagetest.Memory) *defined {
 	})
 	select {
 	case <-d.Ready():
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("not ready")
 	}
 	return d
@@ -107,7 +107,7 @@ func stored(plural, meta, do string) []byte {
 // its revision.
 func (d *defined) put(plural, meta, do string) int64 {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
 	key := definitionKey(plural)
 	kv, err := d.store.Get(ctx, key)
@@ -129,7 +129,7 @@ func (d *defined) put(plural, meta, do string) int64 {
 // drop deletes a definition and waits until the catalog has seen it.
 func (d *defined) drop(plural string) {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
 	kv, err := d.store.Get(ctx, definitionKey(plural))
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *shelf) undefine() (rev int64) {
 }
 
 func (s *shelf) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	s.t.Cleanup(cancel)
 	return ctx
 }

@@ -192,7 +192,7 @@ func TestRun_StoppedWhileStarting(t *testing.T) {
 // watches end cleanly.
 func TestRun_Shutdown_HLT05(t *testing.T) {
 	o := servingIn(filepath.Join(t.TempDir(), "data"))
-	o.ShutdownDelay = 700 * time.Millisecond
+	o.ShutdownDelay = 10 * time.Second // in which all that follows has to happen
 	g := start(t, o)
 	req, err := http.NewRequest("GET", g.url+"/api/v1/namespaces?watch=1&resourceVersion=0", nil)
 	if err != nil {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,19 +10,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/test/harness"
 )
 
 // A wrong URL does not make two control planes of one store by mistake: what a
 // kube-apiserver says of itself there, and takes back when it ends, is heeded.
 func TestRun_LeavesTheStoreOfAKubeAPIServerAlone(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + free.Addr().String()
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	url := "http://127.0.0.1:" + harness.Port(t)
 	first := servingIn(filepath.Join(t.TempDir(), "first"))
 	first.EmbeddedEtcdClientURL = url
 	start(t, first)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,20 +10,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/test/harness"
 )
 
 // Without etcd the log names the cause within seconds, reads say that they may be
 // tried again, and the log tells when it is over.
 func TestRun_SaysThatEtcdIsGone(t *testing.T) {
-	port, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := port.Close(); err != nil {
-		t.Fatal(err)
-	}
 	first := servingIn(filepath.Join(t.TempDir(), "first"))
-	first.EmbeddedEtcdClientURL = "http://" + port.Addr().String()
+	first.EmbeddedEtcdClientURL = "http://127.0.0.1:" + harness.Port(t) // which is still its own when it comes back
 	etcd := start(t, first)
 	o := servingIn(filepath.Join(t.TempDir(), "second"))
 	o.EtcdServers = []string{first.EmbeddedEtcdClientURL}

@@ -70,7 +70,7 @@ func (s *shelf) builtin(group, plural string) *Renderer {
 }
 
 func (s *shelf) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	s.t.Cleanup(cancel)
 	return ctx
 }

@@ -69,7 +69,7 @@ func TestNegativeFuelIsNoLimit(t *testing.T) {
 
 // The same request costs the same in every new instance.
 func TestTheSameRequestSpendsTheSame(t *testing.T) {
-	m := load(t, Build(t, CronTab), plugins.Limits{})
+	m := load(t, Build(t, CronTab), inTime)
 	request := review.AppendRequest(nil, review.V1, "u", convtest.V1, [][]byte{convtest.Object(1, convtest.V1beta1)})
 	var starts, calls [3]int64
 	for n := range starts {

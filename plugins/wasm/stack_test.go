@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmgate/wasmgate/plugins"
 	. "github.com/wasmgate/wasmgate/plugins/plugintest"
@@ -28,7 +29,7 @@ func nesting(depth int32, values int) Guest {
 
 // The stack is as long as the runtime says, which the bound needs to know.
 func TestTheLengthOfTheStackIsKnown(t *testing.T) {
-	i := start(t, nesting(2000, 0).Bytes(), plugins.Limits{})
+	i := start(t, nesting(2000, 0).Bytes(), inTime)
 	before := i.hooks[plugins.Convert].stackBytes()
 	if _, err := i.CallSeeing(t.Context(), plugins.Convert, nil, 1, nil); err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestNestedCallsAreBounded(t *testing.T) {
 			guest.Start = "zzz_boot"
 		}
 		t.Run(name, func(t *testing.T) {
-			m := load(t, guest.Bytes(), plugins.Limits{})
+			m := load(t, guest.Bytes(), inTime)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			i, err := m.Instantiate(t.Context())
@@ -74,7 +75,7 @@ func TestNestedCallsAreBounded(t *testing.T) {
 			}
 		})
 	}
-	i := start(t, nesting(50_000, 0).Bytes(), plugins.Limits{})
+	i := start(t, nesting(50_000, 0).Bytes(), inTime)
 	if _, err := i.Call(t.Context(), plugins.Convert, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +84,12 @@ func TestNestedCallsAreBounded(t *testing.T) {
 	}
 }
 
+// inTime are the default limits, but for the time, which a busy machine may not have.
+var inTime = plugins.Limits{Timeout: 20 * time.Second}
+
 // What encoding/json nests at most fits into the stack, at the default limits.
 func TestDeepJSONFitsIntoTheStack(t *testing.T) {
-	if _, err := convertOne(t, start(t, Build(t, Hostile), plugins.Limits{}), "nested"); err != nil {
+	if _, err := convertOne(t, start(t, Build(t, Hostile), inTime), "nested"); err != nil {
 		t.Error(err)
 	}
 }

@@ -67,11 +67,6 @@ func TestOpen_SaysWhyNobodyAnswers(t *testing.T) {
 	plain := serve(nil)
 	encrypted := serve(&tls.Config{Certificates: []tls.Certificate{certificate}})
 	asking := serve(&tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool})
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = nobody.Close()
 	for name, c := range map[string]struct {
 		url, authorities, want string
 	}{
@@ -80,14 +75,14 @@ func TestOpen_SaysWhyNobodyAnswers(t *testing.T) {
 		"no certificate":    {"https://" + asking, good, "certificate required"},
 		"http to TLS":       {"http://" + encrypted, "", "it speaks TLS: its URL begins with https://"},
 		"https to none":     {"https://" + plain, good, "it speaks no TLS: its URL begins with http://"},
-		"nobody":            {"http://" + nobody.Addr().String(), "", "connection refused"},
+		"nobody":            {"http://127.0.0.1:1", "", "connection refused"},
 	} {
 		_, err := Open(t.Context(), Config{Endpoints: []string{c.url}, CAFile: c.authorities, DialTimeout: time.Second, Logger: zerolog.Nop()})
 		if err == nil || !strings.Contains(err.Error(), c.url+": ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err = Open(t.Context(), Config{Endpoints: []string{"https://" + plain}, CAFile: filepath.Join(t.TempDir(), "none"), Logger: zerolog.Nop()})
+	_, err := Open(t.Context(), Config{Endpoints: []string{"https://" + plain}, CAFile: filepath.Join(t.TempDir(), "none"), Logger: zerolog.Nop()})
 	if !errors.Is(err, ErrCAFile) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file of authorities: %v", err)
 	}

@@ -121,7 +121,7 @@ func hammerReader(t *testing.T, ctx context.Context, c *Cache[string], b *Bucket
 func TestHammer(t *testing.T) {
 	m := storagetest.NewMemory()
 	c := run(t, m, options())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	readers, stop := context.WithCancel(ctx)
 	defer stop()

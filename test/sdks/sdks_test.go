@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/plugintest"
@@ -89,7 +90,7 @@ func answers(t *testing.T, module []byte, write bool) {
 
 func loaded(t *testing.T, e *wasm.Engine, module, config []byte) *wasm.Module {
 	t.Helper()
-	m, err := e.Load(t.Context(), wasm.Source{Name: "sdks", Bytes: module, Config: config})
+	m, err := e.Load(t.Context(), wasm.Source{Name: "sdks", Bytes: module, Config: config, Limits: plugins.Limits{Timeout: 20 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

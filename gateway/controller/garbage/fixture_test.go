@@ -31,7 +31,7 @@ import (
 )
 
 // patience bounds every wait.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 var (
 	maps   = schema.GroupResource{Resource: "configmaps"}

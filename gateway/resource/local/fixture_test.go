@@ -58,7 +58,7 @@ func newWorld(t testing.TB) *world {
 }
 
 func (w *world) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	w.t.Cleanup(cancel)
 	return ctx
 }

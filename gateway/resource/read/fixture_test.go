@@ -138,7 +138,7 @@ func (w *world) defineText(text string) {
 }
 
 func (w *world) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	w.t.Cleanup(cancel)
 	return ctx
 }

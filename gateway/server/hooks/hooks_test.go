@@ -231,7 +231,7 @@ func TestFilesAreFollowed(t *testing.T) {
 
 // Calls that are under way are answered when the server is told to stop.
 func TestItStopsInGoodOrder(t *testing.T) {
-	s := serve(t, map[string]string{"tabs.yaml": rulesTo("address")}, func(o *options.Webhooks) { o.ShutdownDelay = 3 * time.Second })
+	s := serve(t, map[string]string{"tabs.yaml": rulesTo("address")}, func(o *options.Webhooks) { o.ShutdownDelay = 10 * time.Second })
 	body, write := io.Pipe()
 	answered := make(chan string, 1)
 	go func() {
