@@ -194,13 +194,13 @@ func TestFailurePolicies(t *testing.T) {
 			return nil
 		})
 	}
-	a.validating(a.hook("ignored", `{"failurePolicy":"Ignore","timeoutSeconds":1}`), a.hook("gone", `{"failurePolicy":"Ignore","clientConfig":{"url":"https://127.0.0.1:1/x"}}`))
+	a.validating(a.hook("ignored", `{"failurePolicy":"Ignore","timeoutSeconds":3}`), a.hook("gone", `{"failurePolicy":"Ignore","clientConfig":{"url":"https://127.0.0.1:1/x"}}`))
 	a.create("one").Want(201)
-	if c := a.Calls(); len(c) != 1 || c[0].Query != "timeout=1s" {
+	if c := a.Calls(); len(c) != 1 || c[0].Query != "timeout=3s" {
 		t.Errorf("calls %v", c)
 	}
-	a.mutating(a.hook("fails", `{"timeoutSeconds":1}`))
-	a.create("two").WantStatus(500, "InternalError", `Internal error occurred: failed calling webhook "fails.example.com": failed to call webhook: Post "`+a.URL+`/fails?timeout=1s": context deadline exceeded`)
+	a.mutating(a.hook("fails", `{"timeoutSeconds":3}`))
+	a.create("two").WantStatus(500, "InternalError", `Internal error occurred: failed calling webhook "fails.example.com": failed to call webhook: Post "`+a.URL+`/fails?timeout=3s": context deadline exceeded`)
 	a.At("fails", responds(t, `{"allowed":false}`))
 	a.create("two").WantStatus(400, "", "denied the request")
 	a.At("fails", nil)

@@ -42,7 +42,7 @@ func TestWhoConvertsIsAudited(t *testing.T) {
 		labels := object{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}
 		_, _ = c.api.Try("PATCH", c.path("v1beta1", "one"), labels, "Content-Type", "application/merge-patch+json")
 		_, _ = c.api.Try("PUT", c.path("v1beta1", "one"), c.object("v1beta1", "one", `{}`))
-		_, _ = c.api.Try("GET", c.list("v1beta1")+"?watch=true&timeoutSeconds=1", nil)
+		_, _ = c.api.Try("GET", c.list("v1beta1")+"?watch=true&timeoutSeconds=3", nil)
 		_, _ = c.api.Try("DELETE", c.path("v1beta1", "one")+"?dryRun=All", nil)
 		_, _ = c.api.Try("DELETE", c.list("v1beta1")+"?dryRun=All", nil)
 		_, _ = c.api.Try("DELETE", c.path("v1", "one"), nil)

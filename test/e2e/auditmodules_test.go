@@ -34,7 +34,7 @@ func TestWhatIsAuditedOfModules(t *testing.T) {
 	awaitTrusted(api, "policy", "True", "Signed", "True")
 	hook := func(name, url, rest string) string {
 		return `{"name":"` + name + `.example.com","clientConfig":{"url":"` + url + `"},"rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}],
-			"sideEffects":"None","admissionReviewVersions":["v1"],"timeoutSeconds":1` + rest + `}`
+			"sideEffects":"None","admissionReviewVersions":["v1"],"timeoutSeconds":30` + rest + `}`
 	}
 	api.Post(hooksPath+"mutatingwebhookconfigurations", `{"metadata":{"name":"audited"},"webhooks":[`+hook("gone", "https://127.0.0.1:1", `,"failurePolicy":"Ignore"`)+","+hook("policy", "wasm://policy", "")+`]}`).Want(201)
 	if !harness.Poll(time.Minute, func() bool {

@@ -112,7 +112,7 @@ func TestFaultyModule(t *testing.T) {
 	harness.SkipExternal(t)
 	s := harness.Shared(t)
 	module := "faulty-" + unique()
-	pushModule(t, s.API(t), module, harness.Module(t, "testdata/faulty"), "timeout", "500ms", "memory", "64Mi")
+	pushModule(t, s.API(t), module, harness.Module(t, "testdata/faulty"), "timeout", "3s", "memory", "64Mi")
 	c := newWasmCronTabs(t, s, module)
 	c.api.Post(c.list("v1beta1"), c.object("v1beta1", "well", `{"host":"h"}`)).Want(201)
 

@@ -14,7 +14,7 @@ func TestWhatAModuleChokesOnIsLeftOut_CRD18(t *testing.T) {
 	harness.SkipExternal(t)
 	s := harness.Shared(t)
 	module := "choking-" + unique()
-	pushModule(t, s.API(t), module, harness.Module(t, "testdata/faulty"), "memory", "64Mi")
+	pushModule(t, s.API(t), module, harness.Module(t, "testdata/faulty"), "memory", "64Mi", "timeout", "20s")
 	c := newWasmCronTabs(t, s, module)
 	faults := []string{"trap", "memory", "pointer", "length", "nothing"}
 	for _, fault := range faults {

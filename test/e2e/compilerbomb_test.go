@@ -17,7 +17,7 @@ import (
 func TestCompilerBombs(t *testing.T) {
 	harness.SkipExternal(t)
 	data := filepath.Join(t.TempDir(), "data")
-	g := harness.Start(t, harness.Options{DataDir: data, Args: []string{"--module-compile-memory=268435456", "--module-compile-time=4s"}})
+	g := harness.Start(t, harness.Options{DataDir: data, Args: []string{"--module-compile-memory=268435456", "--module-compile-time=7s"}})
 	api := g.API(t)
 	good := "good-" + unique()
 	pushModule(t, api, good, harness.Module(t, crontabModule))
@@ -40,7 +40,7 @@ func TestCompilerBombs(t *testing.T) {
 		says string
 	}{
 		"CompileMemory": {plugintest.Hungry(), "more memory than the 268435456 bytes"},
-		"CompileTime":   {plugintest.Slow(14), "more than the 4s of processor time"},
+		"CompileTime":   {plugintest.Slow(14), "more than the 7s of processor time"},
 	} {
 		t.Run("WP-01 a bomb for the compiler ends the compiler: "+reason, func(t *testing.T) {
 			api := g.API(t)

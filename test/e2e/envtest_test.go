@@ -10,13 +10,11 @@ import (
 	"encoding/pem"
 	"io"
 	"math/big"
-	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -73,22 +71,6 @@ func (ca *testCA) issue(name string, tmpl *x509.Certificate) (*x509.Certificate,
 	return cert, key
 }
 
-// quietPort finds a port that is free, and that nobody is given who asks for any.
-func quietPort(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		port := strconv.Itoa(10_000 + mathrand.IntN(20_000))
-		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return ""
-}
-
 // TestTheProgramStandsInForKubeAPIServer: started with the arguments that
 // controller-runtime's envtest gives to kube-apiserver, and nothing else, the gateway
 // serves with the certificates that it finds in --cert-dir, keeps everything there,
@@ -102,7 +84,7 @@ func TestTheProgramStandsInForKubeAPIServer(t *testing.T) {
 	newTestCA(t, certs, "sa-signer")
 	users := newTestCA(t, certs, "client-cert-auth-ca")
 	users.issue("admin", &x509.Certificate{Subject: pkix.Name{CommonName: "admin", Organization: []string{"system:masters"}}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
-	port := quietPort(t)
+	port := harness.Port(t)
 	in := func(name string) string { return filepath.Join(certs, name) }
 	args := []string{
 		"--allow-privileged=true", "--authorization-mode=RBAC", "--bind-address=127.0.0.1", "--cert-dir=" + certs,

@@ -78,7 +78,7 @@ func TestShutdown(t *testing.T) {
 	harness.SkipExternal(t)
 	t.Parallel()
 	t.Run("HLT-05 readiness fails first, watches end, writes are kept", func(t *testing.T) {
-		g := harness.Start(t, harness.Options{Args: []string{"--shutdown-delay-duration=1s"}})
+		g := harness.Start(t, harness.Options{Args: []string{"--shutdown-delay-duration=10s"}})
 		c := newCronTabs(t, &g.Server, nil)
 		w := c.watch("")
 		g.Signal(t, syscall.SIGTERM)

@@ -69,7 +69,7 @@ func busy(t *testing.T, api *harness.API) {
 	api.Get(maps + "/m").Want(200)
 	api.Get(maps).Want(200)
 	api.Get("/api/v1/componentstatuses").Want(200) // which is deprecated
-	api.Get(maps + "?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true").Want(200)
+	api.Get(maps + "?watch=1&timeoutSeconds=3&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true").Want(200)
 	api.Delete(maps + "/m").Want(200)
 }
 

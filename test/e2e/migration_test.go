@@ -62,7 +62,7 @@ func TestMigrationCrash(t *testing.T) {
 		counters := startCounters(t, all)
 		migration := object{
 			"apiVersion": "storagemigration.k8s.io/v1", "kind": "StorageVersionMigration",
-			"metadata": map[string]any{"name": "crash", "annotations": map[string]any{"migration.wasmgate.dev/rate": "2000"}},
+			"metadata": map[string]any{"name": "crash", "annotations": map[string]any{"migration.wasmgate.dev/rate": "500"}},
 			"spec":     map[string]any{"resource": map[string]any{"group": c.group, "resource": "crontabs"}},
 		}
 		c.api.Post(migrationPath, migration).Want(201)

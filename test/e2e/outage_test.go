@@ -58,7 +58,7 @@ func TestEtcdGoesAway(t *testing.T) {
 	harness.SkipExternal(t)
 	t.Parallel()
 	etcd := harness.Start(t, harness.Options{})
-	g := harness.Start(t, harness.Options{EtcdServers: etcd.EtcdURL, Args: []string{"--request-timeout", "3s"}})
+	g := harness.Start(t, harness.Options{EtcdServers: etcd.EtcdURL, Args: []string{"--request-timeout", "10s"}})
 	api := g.API(t)
 	api.Post(outageMaps, named("before")).Want(201)
 	seen := api.Watch(outageMaps + "?watch=1&resourceVersion=" + api.Get(outageMaps).Want(200).Object().RV())

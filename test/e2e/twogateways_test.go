@@ -96,7 +96,7 @@ func TestAGatewayThatStopsIsNoEndpoint(t *testing.T) {
 	first := harness.Start(t, harness.Options{Args: []string{"--advertise-address=192.0.2.1"}})
 	port := first.URL[strings.LastIndex(first.URL, ":")+1:] // endpoints are of one port
 	second := harness.Start(t, harness.Options{EtcdServers: first.EtcdURL, Args: []string{
-		"--bind-address=127.0.0.2", "--secure-port=" + port, "--advertise-address=192.0.2.2", "--shutdown-delay-duration=5s",
+		"--bind-address=127.0.0.2", "--secure-port=" + port, "--advertise-address=192.0.2.2", "--shutdown-delay-duration=15s",
 	}})
 	has := func(want bool) func(*harness.Reply) bool {
 		return func(r *harness.Reply) bool { return r.Contains("192.0.2.1") && r.Contains("192.0.2.2") == want }

@@ -127,7 +127,7 @@ func TestBookmarks(t *testing.T) {
 
 	c.run("WATCH-07 no bookmark is early, and none comes unasked", func(t *testing.T, c *cronTabs) {
 		t.Parallel()
-		w := c.watch("allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=" + c.rv())
+		w := c.watch("allowWatchBookmarks=true&timeoutSeconds=10&resourceVersion=" + c.rv())
 		made := c.create("six")
 		events := w.End()
 		if len(events) == 0 || events[0].Type != "ADDED" {
@@ -183,7 +183,7 @@ func TestBookmarks(t *testing.T) {
 func streamsLists(c *cronTabs) {
 	c.run("WATCH-08 without bookmarks only the objects are sent", func(t *testing.T, c *cronTabs) {
 		want := c.api.Get(c.list("v1")).Want(200).Object().Names()
-		w := c.watch(streaming + "&timeoutSeconds=1")
+		w := c.watch(streaming + "&timeoutSeconds=5")
 		var names []string
 		for _, e := range w.End() {
 			if e.Type != "ADDED" {

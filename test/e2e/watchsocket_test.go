@@ -22,12 +22,13 @@ import (
 // What browsers can do: a watch whose events are messages, with the token among the
 // protocols. It is what kube-apiserver answers.
 func TestWatchOverAWebSocket_WATCH01(t *testing.T) {
+	t.Parallel()
 	g := harness.Start(t, harness.Options{})
 	api := g.API(t)
 	const maps = "/api/v1/namespaces/default/configmaps"
 	api.Post(maps, json.RawMessage(`{"metadata":{"name":"one"}}`)).Want(201)
 	token := "base64url.bearer.authorization.k8s.io." + base64.RawURLEncoding.EncodeToString([]byte(g.Token))
-	c, resp, err := dial(t, g, maps+"?watch=1&timeoutSeconds=3&fieldSelector=metadata.name=one", nil, token, "base64.binary.k8s.io")
+	c, resp, err := dial(t, g, maps+"?watch=1&timeoutSeconds=15&fieldSelector=metadata.name=one", nil, token, "base64.binary.k8s.io")
 	if err != nil || resp.StatusCode != http.StatusSwitchingProtocols || c.Subprotocol() != "base64.binary.k8s.io" {
 		t.Fatalf("%v, %v", resp, err)
 	}
