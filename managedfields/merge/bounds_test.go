@@ -4,9 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
+
+// processorTime is the processor time that this process took, which a busy machine does not lengthen.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
 
 // What is far down is not reached from the top for each field. The bound is far
 // from what it takes, and from what that would take.
@@ -19,12 +29,12 @@ func TestManyFieldsFarDownAreComparedInTime_SSA01(t *testing.T) {
 	for range depth {
 		far = map[string]any{"a": far}
 	}
-	start := time.Now()
+	start := processorTime()
 	d := deducedType.Compare(map[string]any{}, far)
 	if d.Added.Size() != n+depth || !d.Removed.Empty() || !d.Modified.Empty() {
 		t.Errorf("%d are added", d.Added.Size())
 	}
-	if took := time.Since(start); took > 20*time.Second {
+	if took := processorTime() - start; took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -191,7 +191,7 @@ func TestHostileGuestsFailByKindAndLeaveOthersAlone(t *testing.T) {
 			if !errors.As(err, &call) || call.Kind != c.kind || !strings.Contains(call.Reason, c.want) {
 				t.Errorf("got %v, want kind %s and %q", err, c.kind, c.want)
 			}
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			if reply, err := good.Call(t.Context(), plugins.Convert, []byte("{}")); err != nil || string(reply) != "hello" {
