@@ -165,8 +165,9 @@ func TestUpgradesThatAreNone(t *testing.T) {
 		code    int
 		body    string
 	}{
-		"refused": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such words", http.StatusForbidden) }, true, 403, "no such words\n"},
-		"ignored": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, true, 503, "invalid upgrade response: status code 200\n"},
+		"refused":        {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such words", http.StatusForbidden) }, true, 403, "no such words\n"},
+		"not understood": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "what?", http.StatusBadRequest) }, true, 400, "what?\n"},
+		"ignored":        {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, true, 503, "invalid upgrade response: status code 200\n"},
 		"moved": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://example.com/", http.StatusFound)
 		}, true, 503, "invalid upgrade response: status code 302\n"},
