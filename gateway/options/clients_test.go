@@ -24,6 +24,7 @@ func TestFlagsAboutClients(t *testing.T) {
 		"--tls-curve-preferences: 0 is out of range (must be 1-":   func(s *Serve) { s.TLS.Curves = []int32{0} },
 		"--tls-curve-preferences: 65536 is out of range":           func(s *Serve) { s.TLS.Curves = []int32{65536} },
 		"--tls-curve-preferences: 29 is there twice":               func(s *Serve) { s.TLS.Curves = []int32{29, 23, 29} },
+		"--tls-curve-preferences: 65535 is not known":              func(s *Serve) { s.TLS.Curves = []int32{65535} },
 		"--tls-curve-preferences: 7 is not known":                  func(s *Serve) { s.TLS.Curves = []int32{7} },
 		`--tls-sni-cert-key: expected comma separated certificate`: func(s *Serve) { s.TLS.Named = []string{"c"} },
 		`key file paths, got "c,k,x"`:                              func(s *Serve) { s.TLS.Named = []string{"c,k,x"} },

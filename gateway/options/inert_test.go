@@ -11,7 +11,7 @@ func TestInertFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"watch-cache=true": "", "watch-cache=no": "invalid", "watch-cache-sizes=a#1": "", "kubelet-timeout=5s": "", "kubelet-timeout=5": "missing unit",
 		"storage-backend=etcd3": "", "storage-backend=etcd2": "has to be etcd3 here: the store is etcd", "http2-max-streams-per-connection=x": "invalid",
-		"permit-port-sharing=true": "has to be false here", "kubernetes-service-node-port=0": "", "kubernetes-service-node-port=30000": "has to be 0 here",
+		"permit-port-sharing=true": "has to be false here", "permit-port-sharing=1": "has to be false here", "permit-port-sharing=0": "", "kubernetes-service-node-port=0": "", "kubernetes-service-node-port=30000": "has to be 0 here",
 	} {
 		name, value, _ := strings.Cut(line, "=")
 		i := slices.IndexFunc(Inerts, func(f Inert) bool { return f.Name == name })

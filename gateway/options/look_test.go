@@ -38,12 +38,13 @@ func TestLook(t *testing.T) {
 		}
 	}
 	all := []File{
+		{Flag: "none", Paths: []string{""}, Look: func() error { return errors.New("no") }},
 		{Flag: "a", Look: func() error { return errors.New("--b: no") }}, {Flag: "c", Look: func() error { return nil }}, {Flag: "d", Look: func() error { return errors.New("no") }},
 	}
 	if err := Look(all, data); err == nil || err.Error() != "--b: no\n--d: no" {
 		t.Error(err)
 	}
-	if err := Look(all[1:2], data); err != nil {
+	if err := Look(all[2:3], data); err != nil {
 		t.Error(err)
 	}
 	if Below("", there) {
