@@ -14,7 +14,8 @@ func TestCheck(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"": true, "1": true, "1e3": true, "1E": true, "1Ei": true, "-2.5e-12": true, "1e1000": true, "1e0000000000000000000000003": true, "x": true, "1e": true,
 		"1e1001": false, "1e-2000000000": false, "1E+2000000000": false, "1e99999999999999999999999": false, " 1e2000000000": false,
-		strings.Repeat("1", 1001): false,
+		"e1000": true, "e1001": false,
+		strings.Repeat("1", 1000): true, strings.Repeat("1", 1001): false,
 	} {
 		if err := Check(text); (err == nil) != ok {
 			t.Errorf("%q: %v", text, err)
