@@ -51,8 +51,11 @@ func (c *cronTabs) waits(path string, write func() object) (rv string, last obje
 		}()
 		select {
 		case r := <-replies:
-			if r == nil || number(c.t, c.rv()) < number(c.t, rv) {
-				c.t.Fatalf("answered before revision %s was there: %+v", rv, r)
+			if r == nil {
+				c.t.FailNow()
+			}
+			if number(c.t, c.rv()) < number(c.t, rv) {
+				c.t.Fatalf("answered before revision %s was there: %s", rv, r.Body)
 			}
 			continue // others reached it
 		case <-time.After(notYet):
