@@ -30,6 +30,7 @@ func TestOf(t *testing.T) {
 		{"ä öü", 4, "ä..."},
 		{" leading", 4, " lea..."},
 		{"\xff\xff\xff", 2, "\xff\xff..."},
+		{"\x80\x80\x80", 1, "..."},
 	} {
 		if got := Of(c.text, c.most); got != c.want {
 			t.Errorf("Of(%q, %d) = %q, want %q", c.text, c.most, got, c.want)
