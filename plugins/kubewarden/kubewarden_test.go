@@ -98,6 +98,28 @@ func TestWhatIsLargeIsReplaced(t *testing.T) {
 	}
 }
 
+// What is only written otherwise is no change; what is deep, or was no object, is replaced
+// whole.
+func TestWhatAPolicyWroteOtherwise(t *testing.T) {
+	const was = `"d":{"d":{"d":{"d":{"x":1,"y":1}}}},"l":[{"a":1,"b":2}],"n":null`
+	for mutated, want := range map[string]string{
+		strings.Replace(was, `{"a":1,"b":2}`, `{"b": 2, "a": 1}`, 1) + `,"o":1`: `[{"op":"add","path":"/o","value":1}]`,
+		strings.Replace(was, `"b":2`, `"b":3`, 1):                               `[{"op":"replace","path":"/l","value":[{"a":1,"b":3}]}]`,
+		strings.Replace(was, `"x":1`, `"x":2`, 1):                               `[{"op":"replace","path":"/d/d/d/d","value":{"x":2,"y":1}}]`,
+		strings.Replace(was, `null`, `{"a":1}`, 1):                              `[{"op":"replace","path":"/n","value":{"a":1}}]`,
+	} {
+		if got := patchOf(t, `{"request":{"uid":"7","object":{`+was+`}}}`, `{`+mutated+`}`); got != want {
+			t.Errorf("%s: %s, want %s", mutated, got, want)
+		}
+	}
+	for more, want := range []string{`[{"op":"add","path":"/a","value":"x`, `[{"op":"replace","path":"","value":{"a":"x`} {
+		text := strings.Repeat("x", maxCompared-len(`{}`)-len(`{"a":""}`)+more)
+		if got := patchOf(t, `{"request":{"uid":"7","object":{}}}`, `{"a":"`+text+`"}`); !strings.HasPrefix(got, want) {
+			t.Errorf("%d more than is looked through: %.100s", more, got)
+		}
+	}
+}
+
 // patchOf is the patch of an answer.
 func patchOf(t *testing.T, review, mutated string) string {
 	t.Helper()
