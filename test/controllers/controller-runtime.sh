@@ -5,9 +5,14 @@
 # With ASSETS set to a folder with other programs, an etcd and a kube-apiserver, they run
 # with these, which is how both are compared. KUBECTL names a kubectl, or it is on the PATH.
 #
+# MODULE and VERSION name another module whose tests use envtest; PACKAGE has to be given
+# then, such as
+#   MODULE=sigs.k8s.io/cluster-api VERSION=v1.13.6 controller-runtime.sh ./internal/util/ssa
+#
 # Left out is what needs the network: TestLazyRestMapperProvider downloads another
 # release of kube-apiserver.
 set -euo pipefail
+module=${MODULE:-sigs.k8s.io/controller-runtime}
 version=${VERSION:-v0.25.2}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -25,7 +30,7 @@ fi
 
 cd "$work"
 echo 'module x' >go.mod
-source=$(go mod download -json "sigs.k8s.io/controller-runtime@$version" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+source=$(go mod download -json "$module@$version" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
 cp -r "$source" tests && chmod -R u+w tests && cd tests
 packages=("$@")
 if [ $# = 0 ]; then
