@@ -70,6 +70,7 @@ serve() {
   kubeconfig "$work/kubeconfig" "$TARGET_TOKEN"
   export KUBECONFIG=$work/kubeconfig
   until_ok 60 k get --raw /readyz
+  answers >"$work/answers"
 }
 
 run() { # NAME ARGS...: starts a program
@@ -101,7 +102,7 @@ refused() {
 # checks PROGRAM... -- [CHECK...] calls the functions check_NAME, those that are named or all,
 # each in a namespace of its own, which is the default one of k while it runs. One that ends
 # badly has failed. They have no && but in conditions, as what fails before one does not count.
-# Then it counts what the programs had to complain of.
+# Then it counts what the programs had to complain of, and what the server refused; with NOISE=1 by what it was.
 checks() {
   local of=() check begin verdict passed=0 failures=0
   while [ "$1" != -- ]; do of+=("$1"); shift; done
@@ -119,11 +120,26 @@ checks() {
     k delete namespace "$check" --wait=false >/dev/null
   done
   for check in "${of[@]}"; do
-    echo "$check: $(grep -cE '^[EW][0-9]{4}|"level":"(error|warn)' "$work/$check.log" || true) lines of level E and W"
-    if [ -n "${NOISE:-}" ]; then grep -E '^[EW][0-9]{4}|"level":"(error|warn)' "$work/$check.log" | sed -E 's/^[EW][0-9]{4} [0-9:.]+ +[0-9]+ //' | cut -c1-200 | sort | uniq -c | sort -rn | head -n 12; fi
+    echo "$check: $(complaints "$work/$check.log" | wc -l) lines of level E and W"
+    [ -z "${NOISE:-}" ] || complaints "$work/$check.log" | cut -c1-240 | sort | uniq -c | sort -rn
   done
+  answers | awk '!now { was[$1 " " $2 " " $3] = $4; next } { n = $4 - was[$1 " " $2 " " $3] } n > 0 { print n, $1, $2, $3 }' "$work/answers" now=1 - | sort -rn >"$work/refused"
+  echo "refused requests:$(awk '{ n[$2] += $1 } END { for (code in n) print " " n[code] " x " code }' "$work/refused" | sort -k 3 | tr -d '\n')"
+  [ -z "${NOISE:-}" ] || cat "$work/refused"
   echo "$passed passed, $failures failed"
   [ $failures = 0 ]
+}
+
+# complaints LOG prints the lines of level E and W without what differs from run to run: times, numbers and UIDs.
+complaints() {
+  grep -E '^[EW][0-9]{4} |"level":"(error|warn)' "$1" | sed -E 's/^([EW])[0-9]{4} [0-9:.]+ +[0-9]+ /\1 /; s/"(ts|time|stacktrace)":("[^"]*"|[0-9.e+]+),?//g
+    s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UID/g; s/[0-9]+/N/g'
+}
+
+# answers prints how many requests the server refused or failed at until now: CODE VERB RESOURCE/SUBRESOURCE COUNT.
+answers() {
+  k get --raw /metrics | sed -nE 's#^apiserver_request_total\{code="([45][0-9]+)".*,resource="([^"]*)".*,subresource="([^"]*)",verb="([^"]*)".*\} (.*)#\1 \4 \2/\3 \5#p' |
+    awk '{ n[$1 " " $2 " " $3] += $4 } END { for (key in n) print key, n[key] }'
 }
 
 # beside starts kube-controller-manager, which kubernetes.sh has built, beside a kube-apiserver whose SA_KEY is set.
