@@ -64,7 +64,7 @@ func convertThere(ctx context.Context, cfg *rest.Config, tools workbench.Tools, 
 func (t *there) convert(ctx context.Context, obj []byte) ([]byte, error) {
 	var u unstructured.Unstructured
 	if err := u.UnmarshalJSON(obj); err != nil {
-		return nil, errors.New("the object has no apiVersion and kind")
+		return nil, nil // it is no object of Kubernetes
 	}
 	gv := schema.GroupVersion{Group: u.GroupVersionKind().Group, Version: t.version}
 	served, err := t.serves(gv, u.GetKind())
@@ -79,6 +79,9 @@ func (t *there) convert(ctx context.Context, obj []byte) ([]byte, error) {
 		"apiVersion": conversionReviews.GroupVersion().String(), "kind": "ConversionReview",
 		"spec": map[string]any{"desiredAPIVersion": gv.String(), "object": u.Object},
 	}}, metav1.CreateOptions{})
+	if apierrors.IsNotFound(err) {
+		err = mistake{fmt.Errorf("the server answers no ConversionReviews: is it a wasmgate of this version? With --module, no server is needed (%w)", err)}
+	}
 	if err != nil {
 		return nil, t.judged(err)
 	}
@@ -92,10 +95,13 @@ func (t *there) convert(ctx context.Context, obj []byte) ([]byte, error) {
 	return json.Marshal(converted)
 }
 
+// ofObjects are the codes of refusals that are about one object.
+var ofObjects = []int32{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError}
+
 // judged ends the work for an error that says nothing of the object, and returns it.
 func (t *there) judged(err error) error {
 	var status apierrors.APIStatus
-	if err != nil && !(errors.As(err, &status) && slices.Contains([]int32{http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusInternalServerError}, status.Status().Code)) {
+	if err != nil && !(errors.As(err, &status) && slices.Contains(ofObjects, status.Status().Code)) {
 		t.give(err)
 	}
 	return err

@@ -19,7 +19,7 @@ func converting(t *testing.T) string {
 	t.Helper()
 	fail := func(w http.ResponseWriter, code int, message string) {
 		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message})
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message, "reason": map[int]string{404: "NotFound"}[code]})
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -32,6 +32,10 @@ func converting(t *testing.T) string {
 			fail(w, 404, "the server could not find the requested resource")
 		case strings.Contains(string(body), `"bad"`):
 			fail(w, 500, "it cannot")
+		case strings.Contains(string(body), `"large"`):
+			fail(w, 413, "less than that")
+		case strings.Contains(string(body), `"none"`):
+			fail(w, 404, "the server could not find the requested resource")
 		case strings.Contains(string(body), `"away"`):
 			fail(w, 503, "come back later")
 		default:
@@ -71,7 +75,9 @@ func TestConvertByAGateway(t *testing.T) {
 			strings.Replace(tab, "v0", "v1", 1) + "---\napiVersion: v1 # y\nkind: ConfigMap\n---\napiVersion: example.com/v0\nkind: Other\n"},
 		{"a kind called list", "apiVersion: example.com/v0\nkind: PlayList\nitems: [a]\n", nil, 0, "apiVersion: example.com/v1\nkind: PlayList\nitems: [a]\n"},
 		{"one that cannot be converted", tab + "a: bad\n", nil, 1, "document 1: it cannot"},
-		{"no object", tab + "---\na: 1\n", nil, 1, "document 2: the object has no apiVersion and kind"},
+		{"what is no object", tab + "---\na: 1\n", nil, 0, strings.Replace(tab, "v0", "v1", 1) + "---\na: 1\n"},
+		{"one that is too large", tab + "a: large\n---\n" + tab, nil, 1, "document 1: less than that"},
+		{"no wasmgate", tab + "a: none\n", nil, 2, "the server answers no ConversionReviews: is it a wasmgate of this version?"},
 		{"a gateway that is away", tab + "a: away\n", nil, 1, "come back later"},
 		{"nothing of the version", "apiVersion: v1\nkind: ConfigMap\n", nil, 2, "no object is of a kind that the gateway serves at version v1"},
 		{"with a definition", tab, []string{"--crd", "x.yaml"}, 2, "--crd and --config go with --module"},

@@ -76,6 +76,9 @@ func (a answers) answer(ctx context.Context, user *authn.User, _ authn.Notes, re
 	if err := a.allowed(ctx, user, q); err != nil {
 		return err
 	}
+	if err := q.settle(ctx); err != nil {
+		return err
+	}
 	converted := q.object
 	if q.from != q.to {
 		if converted, err = q.ConvertTree(ctx, q.object, q.to.Name); err != nil {
@@ -84,6 +87,35 @@ func (a answers) answer(ctx context.Context, user *authn.User, _ authn.Notes, re
 	}
 	review["status"] = map[string]any{"object": converted}
 	return nil
+}
+
+// settle makes the object one that could be stored but for defaults, and refuses one that
+// could not: converters get nothing else.
+func (q *question) settle(ctx context.Context) error {
+	q.object = object.Clone(q.object)
+	at := path.Child("object")
+	if err := q.from.Shape.FromConversion(q.object); err != nil {
+		return invalid(field.Invalid(at, field.OmitValueType{}, err.Error()))
+	}
+	if q.from == q.to || q.Def.Convert != nil { // the gateway itself converts
+		return nil
+	}
+	whole := object.Clone(q.object)
+	if _, err := q.from.Shape.FromClient(whole, false); err != nil {
+		return invalid(field.Invalid(at, field.OmitValueType{}, err.Error()))
+	}
+	meta := object.Ensure(whole, "metadata")
+	if q.metadata.Name == "" && q.metadata.GenerateName == "" {
+		meta["name"] = "review"
+	}
+	if q.Def.Namespaced && q.metadata.Namespace == "" {
+		meta["namespace"] = metav1.NamespaceDefault
+	}
+	errs := q.from.Strategy.Validate(ctx, &unstructured.Unstructured{Object: whole}, nil).Errors
+	for _, err := range errs {
+		err.Field = at.String() + "." + err.Field
+	}
+	return invalid(errs...)
 }
 
 // question reads a review. What it says of the types of fields was checked.
@@ -100,6 +132,9 @@ func (a answers) question(review map[string]any) (question, error) {
 		if text == "" {
 			return q, invalid(field.Required(path.Child("object", name), ""))
 		}
+	}
+	if _, ok := q.object["metadata"].(map[string]any); !ok {
+		return q, invalid(field.Required(path.Child("object", "metadata"), ""))
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Child(q.object, "metadata"), &q.metadata); err != nil {
 		return q, invalid(field.Invalid(path.Child("object", "metadata"), field.OmitValueType{}, err.Error()))
@@ -122,16 +157,23 @@ func (a answers) question(review map[string]any) (question, error) {
 
 var path = field.NewPath("spec")
 
-func invalid(err *field.Error) error {
-	return apierrors.NewInvalid(schema.GroupKind{Group: gvr.ConversionReviews.Group, Kind: "ConversionReview"}, "", field.ErrorList{err})
+// invalid is the refusal of a review for what is wrong with it, nil for nothing.
+func invalid(errs ...*field.Error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: gvr.ConversionReviews.Group, Kind: "ConversionReview"}, "", errs)
 }
 
-// allowed refuses who may not get such an object: what a converter makes of it may have
-// what the converter looked up.
+// allowed refuses who may not get such an object: what a webhook makes of it may have
+// what the webhook looked up.
 func (a answers) allowed(ctx context.Context, user *authn.User, q question) error {
 	ask := authz.Attributes{
 		User: user, Verb: "get", Group: q.Def.GVK(q.to.Name).Group, Version: q.Def.GVK(q.to.Name).Version, Resource: q.Def.Plural,
 		Namespace: q.metadata.Namespace, Name: q.metadata.Name, ResourceRequest: true,
+	}
+	if !q.Def.Namespaced {
+		ask.Namespace = "" // whatever the object says
 	}
 	yes, reason, err := a.may.Authorize(ctx, ask)
 	switch {

@@ -99,19 +99,38 @@ func TestObjectsAreConverted(t *testing.T) {
 func TestMistakesInReviews(t *testing.T) {
 	_, ask := started(t, &may{fn: func(authz.Attributes) (bool, string, error) { return true, "", nil }})
 	for spec, want := range map[string]string{
-		"desiredAPIVersion: a/b/c\n" + tab:                                                   `spec.desiredAPIVersion: Invalid value: "a/b/c": must be GROUP/VERSION`,
-		"desiredAPIVersion: example.com/v3\n" + tab:                                          `spec.desiredAPIVersion: Invalid value: "example.com/v3": no kind CronTab is served at this version`,
-		"desiredAPIVersion: other.com/v1\n" + tab:                                            `no kind CronTab is served at this version`,
-		`{desiredAPIVersion: example.com/v1, object: {kind: CronTab}}`:                       `spec.object.apiVersion: Required value`,
-		`{desiredAPIVersion: example.com/v1, object: {apiVersion: example.com/v1}}`:          `spec.object.kind: Required value`,
-		"desiredAPIVersion: example.com/v1\n" + strings.Replace(tab, "one", "{}", 1):         `spec.object.metadata: Invalid value: `,
-		`{desiredAPIVersion: example.com/v1}`:                                                `Required value`,
-		`{desiredAPIVersion: example.com/v1, object: {apiVersion: b.com/v1, kind: CronTab}}`: `spec.object.apiVersion: Invalid value: "b.com/v1": crontabs.example.com has no such version`,
-		"desiredAPIVersion: example.com/v1\n" + strings.Replace(tab, "one", "bad-one", 1):    "bad-one",
+		"desiredAPIVersion: a/b/c\n" + tab:                                                                                                   `spec.desiredAPIVersion: Invalid value: "a/b/c": must be GROUP/VERSION`,
+		"desiredAPIVersion: example.com/v3\n" + tab:                                                                                          `spec.desiredAPIVersion: Invalid value: "example.com/v3": no kind CronTab is served at this version`,
+		"desiredAPIVersion: other.com/v1\n" + tab:                                                                                            `no kind CronTab is served at this version`,
+		`{desiredAPIVersion: example.com/v1, object: {kind: CronTab}}`:                                                                       `spec.object.apiVersion: Required value`,
+		`{desiredAPIVersion: example.com/v1, object: {apiVersion: example.com/v1}}`:                                                          `spec.object.kind: Required value`,
+		"desiredAPIVersion: example.com/v1\n" + strings.Replace(tab, "one", "{}", 1):                                                         `spec.object.metadata: Invalid value: `,
+		`{desiredAPIVersion: example.com/v1, object: {apiVersion: example.com/v1beta1, kind: CronTab, metadata: 7}}`:                         `spec.object.metadata: Required value`,
+		"desiredAPIVersion: example.com/v1\n" + strings.Replace(tab, `"a:1"`, "[]", 1):                                                       `spec.object.hostPort: Invalid value: "array": hostPort in body must be of type string`,
+		`{desiredAPIVersion: example.com/v1beta1, object: {apiVersion: example.com/v1, kind: CronTab, metadata: {name: x}, port: "123456"}}`: `spec.object.port: Too long`,
+		`{desiredAPIVersion: autoscaling/v2, object: {apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {}, spec: 3}}`:    `spec.object: Invalid value: `,
+		`{desiredAPIVersion: example.com/v1}`:                                                                                                `Required value`,
+		`{desiredAPIVersion: example.com/v1, object: {apiVersion: b.com/v1, kind: CronTab, metadata: {}}}`:                                   `spec.object.apiVersion: Invalid value: "b.com/v1": crontabs.example.com has no such version`,
+		"desiredAPIVersion: example.com/v1\n" + strings.Replace(tab, "one", "bad-one", 1):                                                    "bad-one",
 	} {
 		if got, err := ask(spec); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want %s", spec, got, err, want)
 		}
+	}
+}
+
+// What the schema does not know reaches no converter, nor does a namespace make a
+// role's of what is in none.
+func TestObjectsAreSettledFirst(t *testing.T) {
+	m := &may{fn: func(authz.Attributes) (bool, string, error) { return true, "", nil }}
+	e, ask := started(t, m)
+	e.Converter.Tidy = false
+	spec := "desiredAPIVersion: example.com/v1\n" + strings.Replace(tab, "hostPort", "unknown: [[], []], hostPort", 1)
+	if got, err := ask(spec); err != nil || got["unknown"] != nil || got["host"] != "a" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := ask(`{desiredAPIVersion: v1, object: {apiVersion: v1, kind: Node, metadata: {name: one, namespace: ns}}}`); err != nil || m.asked.Resource != "nodes" || m.asked.Namespace != "" {
+		t.Errorf("asked for %+v, %v", m.asked, err)
 	}
 }
 

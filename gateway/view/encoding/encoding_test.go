@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -191,5 +192,25 @@ func TestHowArraysBegin(t *testing.T) {
 		if got := fmt.Sprintf("%x", cborArray(n)); got != want {
 			t.Errorf("%d items begin with %s, want %s", n, got, want)
 		}
+	}
+}
+
+// What is deep would take as many times its size as it is deep, once it is indented, and
+// is left as it is; what people write is indented.
+func TestDeepTextsAreNotIndented(t *testing.T) {
+	const n = 5000
+	deep := []byte(strings.Repeat(`{"a":`, n) + `"}{\\\""` + strings.Repeat("}", n))
+	long := []byte(`{"spec":{"list":[` + strings.Repeat(`{"name":"}}}}}}}}}","items":[{"a":[1,2]}]},`, 20000) + `{}]}}`)
+	for name, c := range map[string]Codec{"indented": indented{}, "yaml": yamlText{}} {
+		got, err := c.Document(deep, nil)
+		if err != nil || len(got) > len(deep)+1 {
+			t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(deep), err)
+		}
+		if got, err := c.Document(long, nil); err != nil || bytes.Count(got, []byte("\n")) < 20000 {
+			t.Errorf("%s: a long text is not indented: %v", name, err)
+		}
+	}
+	if item, err := (yamlText{}).AppendItem(nil, Text(deep)); err != nil || string(item) != "- "+string(deep)+"\n" {
+		t.Errorf("an item has %d bytes, %v", len(item), err)
 	}
 }

@@ -180,8 +180,11 @@ func between(c Codec, l *List, count int, at func(key string) place) (head, tail
 // indented is JSON for people.
 type indented struct{ text }
 
-// Document implements [Codec].
+// Document implements [Codec]. What would sprawl is left as it is.
 func (indented) Document(text []byte, _ *crd.Version) ([]byte, error) {
+	if sprawls(text) {
+		return text, nil
+	}
 	var b bytes.Buffer
 	err := json.Indent(&b, text, "", "  ")
 	return b.Bytes(), err

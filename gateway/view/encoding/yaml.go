@@ -12,8 +12,13 @@ import (
 // yamlText is YAML.
 type yamlText struct{}
 
-// Document implements [Codec].
-func (yamlText) Document(text []byte, _ *crd.Version) ([]byte, error) { return yaml.JSONToYAML(text) }
+// Document implements [Codec]. JSON is YAML, too.
+func (yamlText) Document(text []byte, _ *crd.Version) ([]byte, error) {
+	if sprawls(text) {
+		return slices.Concat(text, []byte("\n")), nil
+	}
+	return yaml.JSONToYAML(text)
+}
 
 // Single implements [Codec].
 func (y yamlText) Single(o Object, _ schema.GroupVersionKind) ([]byte, error) {
@@ -30,6 +35,9 @@ func (y yamlText) Around(l *List, count, _ int) (head, tail []byte, err error) {
 
 // AppendItem implements [Codec].
 func (yamlText) AppendItem(dst []byte, o Object) ([]byte, error) {
+	if text := o.Bytes(); sprawls(text) {
+		return append(append(append(dst, "- "...), text...), '\n'), nil
+	}
 	out, err := yaml.JSONToYAML(slices.Concat([]byte("["), o.Bytes(), []byte("]")))
 	return append(dst, out...), err
 }
