@@ -102,9 +102,9 @@ refused() {
 # checks PROGRAM... -- [CHECK...] calls the functions check_NAME, those that are named or all,
 # each in a namespace of its own, which is the default one of k while it runs. One that ends
 # badly has failed. They have no && but in conditions, as what fails before one does not count.
-# Then it counts what the programs had to complain of, and what the server refused; with NOISE=1 by what it was.
+# Once the namespaces are gone, which programs complain of, too, it counts what they had to complain of, and what the server refused; with NOISE=1 by what it was.
 checks() {
-  local of=() check begin verdict passed=0 failures=0
+  local of=() namespaces=() check begin verdict passed=0 failures=0
   while [ "$1" != -- ]; do of+=("$1"); shift; done
   shift
   for check in $(declare -F | sed -n 's/^declare -f check_//p'); do
@@ -118,7 +118,9 @@ checks() {
     echo "$verdict $check $((($(date +%s%N) - begin) / 1000000))ms"
     [ $verdict = PASS ] || tail -n 5 "$work/$check.log" | sed 's/^/  /'
     k delete namespace "$check" --wait=false >/dev/null
+    namespaces+=("$check")
   done
+  until_ok 60 none namespaces --ignore-not-found "${namespaces[@]}" || echo "still there: $(k get namespaces --ignore-not-found "${namespaces[@]}" -o name | tr '\n' ' ')"
   for check in "${of[@]}"; do
     echo "$check: $(complaints "$work/$check.log" | wc -l) lines of level E and W"
     [ -z "${NOISE:-}" ] || complaints "$work/$check.log" | cut -c1-240 | sort | uniq -c | sort -rn
