@@ -1,6 +1,10 @@
 package resource
 
-import "github.com/wasmgate/wasmgate/gateway/authn"
+import (
+	"cmp"
+
+	"github.com/wasmgate/wasmgate/gateway/authn"
+)
 
 // Caller is who writes. It goes from the edge down to every stage of a write,
 // the gateway's own writes included, and is only read.
@@ -23,11 +27,30 @@ type Caller struct {
 // GatewayGroup is the group of the gateway's own parts.
 const GatewayGroup = authn.Masters
 
+// managers are whom Kubernetes has in place of a part of the gateway: whose the fields
+// are that the part writes, by which clients tell who wrote an object.
+var managers = map[string]string{
+	"apiservices":        "kube-apiserver",
+	"definitions":        "kube-apiserver",
+	"namespaces":         "kube-apiserver",
+	"priorityclass":      "kube-apiserver",
+	"rbac":               "kube-apiserver",
+	"services":           "kube-apiserver",
+	"flowcontrol":        "api-priority-and-fairness-config-producer-v1",
+	"admission":          "validatingadmissionpolicy-status",
+	"bootstrap-tokens":   "kube-controller-manager",
+	"certificates":       "kube-controller-manager",
+	"controllers":        "kube-controller-manager",
+	"garbage-collector":  "kube-controller-manager",
+	"quotas":             "kube-controller-manager",
+	"storage-protection": "kube-controller-manager",
+}
+
 // Component is the caller of writes that a part of the gateway makes by
 // itself.
 func Component(name string) Caller {
 	return Caller{
 		User:         &authn.User{Name: "system:wasmgate:" + name, Groups: []string{GatewayGroup, authn.AllAuthenticated}},
-		FieldManager: name, UserAgent: "wasmgate/" + name, Own: true,
+		FieldManager: cmp.Or(managers[name], name), UserAgent: "wasmgate/" + name, Own: true,
 	}
 }

@@ -27,15 +27,16 @@ func Kind(c kinds.Config) kinds.Kind {
 			gone := leftovers.Gone{Store: c.Store, Root: "/wasmgate" + c.Options.EtcdPrefix + "/gone/"}
 			return kinds.Served{
 				Starts: []kinds.Start{{Name: "bootstrap-namespaces", First: true, Run: func(ctx context.Context, _ string, _ func(func())) error {
-					if err := EnsureSystem(ctx, local.Part(e, "controllers")); err != nil {
+					if err := EnsureSystem(ctx, objects); err != nil {
 						return fmt.Errorf("creating the system namespaces: %w", err)
 					}
 					return nil
 				}}},
 				Controllers: func() []kinds.Controller {
+					emptying := local.Part(e, "controllers")
 					return []kinds.Controller{
 						{Controller: NewBootstrap(objects)},
-						{Switch: options.Namespaces, Controller: NewFinalizer(objects, objects, stored, gone)},
+						{Switch: options.Namespaces, Controller: NewFinalizer(emptying, emptying, stored, gone)},
 					}
 				},
 			}, nil
