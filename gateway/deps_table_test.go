@@ -147,7 +147,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/module/load":              "gateway/kinds/module/trust gateway/controller gateway/controller/client gateway/kinds/gvr gateway/kinds/module plugins",
 	"gateway/kinds/policy":                   "admission admission/policy gateway/admitting gateway/authz gateway/controller gateway/controller/client gateway/kinds gateway/kinds/gvr gateway/options gateway/resource/engine gateway/resource/local",
 	"gateway/kinds/quota/recount":            "admission/plugin/resourcequota gateway/controller gateway/controller/client gateway/kinds/gvr",
-	"gateway/kinds/namespace":                "admission admission/plugin gateway/authz gateway/controller gateway/controller/client gateway/controller/content gateway/kinds gateway/kinds/definition/leftovers gateway/kinds/gvr gateway/options gateway/resource/engine gateway/resource/local",
+	"gateway/kinds/namespace":                "admission admission/plugin crd gateway/authz gateway/controller gateway/controller/client gateway/controller/content gateway/kinds gateway/kinds/definition/leftovers gateway/kinds/gvr gateway/options gateway/resource/engine gateway/resource/local",
 	"gateway/kinds/versionpriority":          "crd/priority gateway/api gateway/controller gateway/controller/client gateway/discovery gateway/kinds gateway/kinds/gvr gateway/kinds/module gateway/kinds/versionpriority/ordering gateway/kinds/versionpriority/question gateway/resource/engine gateway/resource/local plugins",
 	"gateway/kinds/module/shadow":            "gateway/controller gateway/controller/client gateway/kinds/gvr gateway/kinds/module plugins",
 	"gateway/discovery":                      "crd crd/version gateway/discovery/openapi",

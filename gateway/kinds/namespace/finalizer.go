@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/controller/content"
@@ -166,11 +167,15 @@ func (c *Finalizer) remaining(ctx context.Context, namespace string) (*remains, 
 	return c.everything(ctx, namespace)
 }
 
-// everything is what the cache and the store have in the namespace, of any kind.
+// everything is what the cache and the store have in the namespace, of any kind. Custom
+// resources are first: what their controllers have made goes after them, as else they would
+// make it anew.
 func (c *Finalizer) everything(ctx context.Context, namespace string) (*remains, error) {
 	r := &remains{}
 	served := map[schema.GroupResource]bool{}
-	for _, d := range c.objects.Served() {
+	all := slices.Clone(c.objects.Served())
+	slices.SortStableFunc(all, func(a, b *crd.Definition) int { return custom(b) - custom(a) })
+	for _, d := range all {
 		for _, group := range d.Groups() {
 			served[schema.GroupResource{Group: group, Resource: d.Plural}] = true
 		}
@@ -190,6 +195,8 @@ func (c *Finalizer) everything(ctx context.Context, namespace string) (*remains,
 	}
 	return r, nil
 }
+
+func custom(d *crd.Definition) int { return min(len(d.UID), 1) }
 
 // release removes the finalizer, with which the namespace goes unless it has
 // others.

@@ -95,6 +95,23 @@ func TestNamespace_honoursFinalizersOfChildren_RES05(t *testing.T) {
 	controllertest.Eventually(t, o, "no follower left", func() bool { return o.Followers(controllertest.CronTabs) == 0 })
 }
 
+// What a controller has made for a custom resource goes after it, or it would be made anew.
+func TestNamespace_emptiesCustomResourcesBeforeBuiltInKinds(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 3)
+	controllertest.MustCreate(t, o, controllertest.ConfigMaps, controllertest.ObjectTree("work", "made"))
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "delete" && key.GroupResource == controllertest.ConfigMaps {
+			if left, _ := o.ListMetadata(context.Background(), controllertest.CronTabs, "work"); len(left) > 0 {
+				t.Errorf("%s is deleted while %d custom resources are there", key, len(left))
+			}
+		}
+		return nil
+	})
+	controllertest.Start(t, o, namespace.NewFinalizer(o, o, o.Stored(), gone()))
+	deleteNamespace(t, o, "work")
+	namespaceGone(t, o, "work")
+}
+
 // What a pod may be reached by is decided by objects around it, so these stay
 // for as long as one runs.
 func TestNamespace_emptiesPodsFirst_RES05(t *testing.T) {
