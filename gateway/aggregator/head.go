@@ -108,7 +108,7 @@ func headers(h http.Header) (out []reply.Header) {
 	for name, values := range h {
 		switch name {
 		case "Content-Type", "Content-Length", "Date", "Cache-Control", "Audit-Id":
-			continue // which this server says itself
+			// This server says them itself.
 		case "Warning", "Set-Cookie": // which cannot be one
 			for _, v := range values {
 				out = append(out, reply.Header{Name: name, Value: v})
