@@ -36,7 +36,7 @@ func TestPluginsAreSwitched_ADM05(t *testing.T) {
 		t.Errorf("a dry run made %s", got.body)
 	}
 	post(space+"/limitranges", `{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","max":{"cpu":"1"}}]}}`, 201)
-	if got := g.do("GET", space, ""); got.code != 200 || !strings.Contains(got.body, `"manager":"namespaces"`) {
+	if got := g.do("GET", space, ""); got.code != 200 || !strings.Contains(got.body, `"manager":"kube-apiserver"`) {
 		t.Errorf("%d %s", got.code, got.body)
 	}
 	made := g.do("POST", space+"/resourcequotas", `{"metadata":{"name":"q"},"spec":{"hard":{"count/configmaps":"0"}}}`)
