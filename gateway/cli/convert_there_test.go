@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -90,6 +91,21 @@ func TestConvertByAGateway(t *testing.T) {
 		}
 		if exit != c.exit || c.exit == 0 && out != c.want || !strings.Contains(out, c.want) {
 			t.Errorf("%s: status %d\n%s\nwant %d\n%s", c.name, exit, out, c.exit, c.want)
+		}
+	}
+}
+
+// A gateway that goes away in the middle leaves all files as they are.
+func TestConvertWritesNothingWhenTheGatewayIsGone(t *testing.T) {
+	const tab, away = "apiVersion: example.com/v0\nkind: Tab\n", "apiVersion: example.com/v0\nkind: Tab\na: away\n"
+	dir := folder(t, map[string]string{"a.yaml": tab, "b.yaml": away, "c.yaml": tab})
+	out, exit, err := (&bench{}).run(t, "convert", "--kubeconfig", converting(t), "--to-version", "v1", "-f", dir, "--write")
+	if exit != 1 || err == nil || !strings.Contains(err.Error(), "come back later") {
+		t.Errorf("status %d, %v\n%s", exit, err, out)
+	}
+	for name, want := range map[string]string{"a.yaml": tab, "b.yaml": away, "c.yaml": tab} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
+			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 	}
 }

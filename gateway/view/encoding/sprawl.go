@@ -1,5 +1,7 @@
 package encoding
 
+import "github.com/wasmgate/wasmgate/crd/object"
+
 const (
 	// wide is how many times its size a text may take once it is indented, and spared is
 	// what every text may take: objects as people write them take two or three times.
@@ -13,23 +15,10 @@ func sprawls(text []byte) bool {
 	if len(text)*len(text) < spared { // however deep
 		return false
 	}
-	left, depth, quoted := wide*len(text)+spared, 0, false
-	for i := 0; i < len(text) && left > 0; i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			left -= 2 * depth
-		case c == '}' || c == ']':
-			depth--
-			left -= 2 * depth
-		case c == ',':
-			left -= 2 * depth
-		}
-	}
+	left := wide*len(text) + spared
+	object.Structure(text, func(_ byte, depth int) bool {
+		left -= 2 * depth
+		return left > 0
+	})
 	return left <= 0
 }
