@@ -39,26 +39,32 @@ func TestConversionReviews(t *testing.T) {
 	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles", "/apis/rbac.authorization.k8s.io/v1/"
 	api.Post(roles, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": object{"name": "converter"},
 		"rules": []object{{"apiGroups": []string{"wasmgate.dev"}, "resources": []string{"conversionreviews"}, "verbs": []string{"create"}}}}).Want(201)
-	bind := func(where, name, role string) {
+	bind := func(where, name, role, user string) {
 		kind := "RoleBinding"
 		if strings.HasPrefix(where, "cluster") {
 			kind = "ClusterRoleBinding"
 		}
 		api.Post(bindings+where, object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": object{"name": name},
 			"roleRef":  object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-			"subjects": []object{{"kind": "User", "name": "ann", "apiGroup": "rbac.authorization.k8s.io"}}}).Want(201)
+			"subjects": []object{{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}}}).Want(201)
 	}
 	asAnn := func(namespace string) *harness.Reply {
 		return api.Do("POST", reviews, review(namespace), "Impersonate-User", "ann")
 	}
 	asAnn("team").WantStatus(403, "Forbidden", `cannot create resource "conversionreviews"`)
-	bind("clusterrolebindings", "converts", "converter")
+	bind("clusterrolebindings", "converts", "converter", "ann")
 	api.Post("/api/v1/namespaces", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "team"}}).Want(201)
 	harness.Eventually(t, "the review is allowed", func() bool {
 		return strings.Contains(asAnn("team").Str("message"), `cannot get resource "horizontalpodautoscalers"`)
 	})
-	bind("namespaces/team/rolebindings", "reads", "view")
+	bind("namespaces/team/rolebindings", "reads", "view", "ann")
 	harness.Eventually(t, "it is converted", func() bool { return asAnn("team").Code == 201 })
+	for user, role := range map[string]string{"vera": "view", "ed": "edit", "adam": "admin"} {
+		bind("clusterrolebindings", role, role, user)
+		harness.Eventually(t, user+" may, too", func() bool {
+			return api.Do("POST", reviews, review("team"), "Impersonate-User", user).Code == 201
+		})
+	}
 	asAnn("other").WantStatus(403, "Forbidden", `cannot get resource "horizontalpodautoscalers" in API group "autoscaling" in the namespace "other"`)
 }
 
