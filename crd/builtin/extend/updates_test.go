@@ -196,6 +196,10 @@ func TestLayoutsKeepOwners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	owned := func(tree map[string]any) bool { return string(object.Detach(object.Clone(tree))) == managed }
+	if v1, err := layouts["autoscaling/v1"].Away(tree); err != nil || !owned(v1) || !owned(tree) {
+		t.Errorf("what was made has owners: %v, and what it was made of: %v, %v", owned(v1), owned(tree), err)
+	}
 	for _, to := range []string{"autoscaling/v1", "autoscaling/v2"} {
 		if err := layouts.Convert(tree, to); err != nil {
 			t.Fatal(err)
