@@ -11,6 +11,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -360,5 +361,38 @@ func TestWhatMutatorsSayCounts_ADM(t *testing.T) {
 	}
 	if _, err := w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"host":"x"}`), resource.WriteOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "is none") {
 		t.Errorf("a change with a mistake: %v", err)
+	}
+}
+
+// Plugins are told of a namespace what is stored of it, and of none that it is not there.
+func TestWhatPluginsSeeOfNamespaces_ADM(t *testing.T) {
+	w, l := watched(t)
+	w.create(w.builtin("namespaces", "", ""), `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"red","labels":{"a":"b"},"finalizers":["example.com/f"]}}`)
+	w.create(w.builtin("namespaces", "", ""), `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"going","finalizers":["example.com/f"]}}`)
+	w.must(w.Delete(w.ctx(), w.builtin("namespaces", "", "going"), &metav1.DeleteOptions{}, resource.WriteOptions{}))
+	asked := 0
+	l.validate = func(ctx context.Context, a admission.Attributes) error {
+		for name, want := range map[string]string{"red": "kubernetes.io/metadata.name=red,a=b", "going": "kubernetes.io/metadata.name=going"} {
+			asked++
+			set, err := a.GetNamespaceLabels(ctx, name)
+			whole, err2 := a.GetNamespaceObject(ctx, name)
+			going, err3 := a.IsNamespaceTerminating(ctx, name)
+			if err := errors.Join(err, err2, err3); err != nil || going != (name == "going") || labels.FormatLabels(set) != labels.FormatLabels(whole.Labels) || whole.Name != name {
+				t.Errorf("%s: labels %v, %v, going %v, %v", name, set, whole, going, err)
+			}
+			if all, err := labels.Parse(want); err != nil || !all.Matches(set) {
+				t.Errorf("%s: labels %v, %v", name, set, err)
+			}
+		}
+		_, err := a.GetNamespaceLabels(ctx, "none")
+		_, err2 := a.GetNamespaceObject(ctx, "none")
+		_, err3 := a.IsNamespaceTerminating(ctx, "none")
+		if !apierrors.IsNotFound(err) || !apierrors.IsNotFound(err2) || !apierrors.IsNotFound(err3) {
+			t.Errorf("of none: %v, %v, %v", err, err2, err3)
+		}
+		return nil
+	}
+	if w.create(w.at(v1, ""), tab(v1, "one", "h", "1")); asked != 2 {
+		t.Errorf("asked %d times", asked)
 	}
 }
