@@ -2,6 +2,8 @@ package proof
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -69,6 +71,31 @@ func TestEachFieldIsReached(t *testing.T) {
 	}
 }
 
+// An object that is made for a field has the plainest values of all others, and a map its
+// first keys.
+func TestOtherFieldsArePlain(t *testing.T) {
+	d, err := compiled(`{type: object, required: [b, m], properties: {a: {type: integer}, b: {type: boolean}, m: {type: object, minProperties: 2, additionalProperties: {type: integer}}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := newObjects(d, d.Versions[0], 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	plain := o.make(random, nil, style{common: true})
+	if m, ok := plain["m"].(map[string]any); !ok || len(m) != 2 || m[keys[0]] == nil || m[keys[1]] == nil {
+		t.Fatalf("a plain object is %v", plain)
+	}
+	for _, f := range o.targets {
+		for round := range rounds {
+			if obj := o.aimed(random, f, round); f.field == "a" && (!object.Equal(obj["b"], plain["b"]) || !object.Equal(obj["m"], plain["m"])) {
+				t.Errorf("for %s, in round %d: %v, where a plain one is %v", f.field, round, obj, plain)
+			}
+		}
+	}
+}
+
 // Every object that is made is one that the product's own validation accepts, as it
 // stands, and the same seed makes the same ones.
 func FuzzObjects(f *testing.F) {
@@ -124,4 +151,18 @@ func firstOf(t *testing.T, d *crd.Definition, seed uint64) (out firstObjects) {
 		}
 	}
 	return out
+}
+
+// Pairs are those of versions that are served or stored, of the storage version first and
+// else in the order of the definition.
+func TestPairsBeginAtTheStorageVersion(t *testing.T) {
+	d, err := compiled(`{type: object}`, "v2", "v3", "v4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.StorageVersion, d.Version("v2").Served, d.Version("v4").Served = "v2", false, false
+	want := []Pair{{"v2", "v3"}, {"v2", "v1"}, {"v3", "v2"}, {"v3", "v1"}, {"v1", "v3"}, {"v1", "v2"}}
+	if all := PairsOf(d); !slices.Equal(all, want) {
+		t.Errorf("%v, want %v", all, want)
+	}
 }

@@ -72,3 +72,16 @@ func parsedObject(t *testing.T, at end, fields string) map[string]any {
 	}
 	return made
 }
+
+// A place that is no longer there cannot be edited.
+func TestPlacesThatAreGone(t *testing.T) {
+	obj := map[string]any{"a": []any{"x"}, "b": "y"}
+	for _, place := range [][]any{{"none"}, {"none", "x"}, {"a", 1}, {"a", "x"}, {"b", "x"}, {"b", 0}} {
+		if out, ok := edited(obj, place, "z", false); ok || out != nil {
+			t.Errorf("%v: %v", place, out)
+		}
+	}
+	if out, ok := edited(obj, []any{"a", 0}, "z", false); !ok || !object.Equal(out, map[string]any{"a": []any{"z"}, "b": "y"}) {
+		t.Errorf("%v %v", out, ok)
+	}
+}
