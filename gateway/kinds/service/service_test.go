@@ -351,14 +351,23 @@ func TestWhatClientsNameIsGivenLast(t *testing.T) {
 }
 
 // Once the cluster's range is full addresses come from the ranges that ServiceCIDRs add,
-// of its family, that are ready.
+// of its family, that are ready and stay.
 func TestFurtherRanges(t *testing.T) {
 	w := newWorld(t, "10.0.0.0/30", Ports{30000, 30100})
 	cidr := func(name, cidrs, ready string) {
-		w.must(serviceCIDRs, "", `{"metadata":{"name":"`+name+`"},"spec":{"cidrs":[`+cidrs+`]},"status":{"conditions":[{"type":"Ready","status":"`+ready+`","reason":"R","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+		made := &unstructured.Unstructured{Object: w.must(serviceCIDRs, "", `{"metadata":{"name":"`+name+`"},"spec":{"cidrs":[`+cidrs+`]}}`)}
+		made.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready, "reason": "R", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}}}
+		if _, err := w.Client.Update(t.Context(), serviceCIDRs, "status", made); err != nil {
+			t.Fatal(err)
+		}
 	}
 	cidr("a", `"fd00::/120"`, "True")
 	cidr("same", `"10.0.0.0/30"`, "True")
+	cidr("unready", `"10.7.0.0/30"`, "False")
+	w.must(serviceCIDRs, "", `{"metadata":{"name":"going","finalizers":["example.com/f"]},"spec":{"cidrs":["10.8.0.0/30"]}}`)
+	if err := w.Client.Delete(t.Context(), serviceCIDRs, "", "going", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	w.fresh()
 	w.must(services, "", service("own", `"type":"ClusterIP"`)) // 10.0.0.2
 	if _, refusal := w.create(services, service("none", `"type":"ClusterIP"`), false); !strings.Contains(refusal, "range is full") {
