@@ -29,10 +29,13 @@ func enter(all *bounds.Bounds) api.Filter {
 				c.Refuse()
 				return full(err)
 			}
-			if !c.Resource || c.Verb != "list" {
-				return next(ctx, c)
+			switch {
+			case c.Resource && c.Verb == "list":
+				return list(ctx, c, next)
+			case c.Resource && c.Verb == "get":
+				return get(ctx, c, next)
 			}
-			return list(ctx, c, next)
+			return next(ctx, c)
 		}
 	}
 }
@@ -54,6 +57,19 @@ func list(ctx context.Context, c *api.Call, next api.Serve) *reply.Response {
 		return full(err)
 	}
 	resp := next(ctx, c)
+	if err := c.Stay.List(ctx, len(resp.Body)); err != nil {
+		c.Refuse()
+		return full(err)
+	}
+	return resp
+}
+
+// get has a get take the memory of a large reply that was made for it, as of YAML.
+func get(ctx context.Context, c *api.Call, next api.Serve) *reply.Response {
+	resp := next(ctx, c)
+	if resp.Kept || len(resp.Body) <= largeBody {
+		return resp
+	}
 	if err := c.Stay.List(ctx, len(resp.Body)); err != nil {
 		c.Refuse()
 		return full(err)

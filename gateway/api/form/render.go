@@ -31,7 +31,7 @@ func (f Form) Single(ctx context.Context, t resource.Target, o encoding.Object, 
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	return &reply.Response{Code: http.StatusOK, ContentType: f.media.Name(), Body: out}, nil
+	return &reply.Response{Code: http.StatusOK, ContentType: f.media.Name(), Body: out, Kept: f.shown() == encoding.JSON}, nil
 }
 
 // Written puts the object that a write returned into the client's form, as JSON.

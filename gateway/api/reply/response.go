@@ -13,6 +13,8 @@ type Response struct {
 	Headers []Header
 	// Body is shared and must not be changed.
 	Body []byte
+	// Kept tells that others keep Body anyway, so that it takes no memory of its own.
+	Kept bool
 	// Write sends exactly Length bytes.
 	Write  func(w io.Writer) error
 	Length int
