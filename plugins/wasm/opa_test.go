@@ -117,7 +117,9 @@ func TestPoliciesOfOPAThatDoNotKeepToTheirABI(t *testing.T) {
 		"long":           {opaGuest(ConstI32(opaAt(opaDenied))), plugins.BadReply, "a text is longer than the limit of 10 bytes"},
 		"unknown":        {opaGuest(callOPA(4), []byte{0x1a}, denied), plugins.BadReply, "it calls the function 4 of its host, which it did not name"},
 		"calls in calls": {calling.With(opaMalloc, Func{Params: []byte{I32}, Results: []byte{I32}, Code: Join(callOPA(3), []byte{0x1a}, ConstI32(70000))}), plugins.BadReply, "where nothing is evaluated"},
-		"no room":        {opaGuest(denied).With(opaHeapSet, Func{Params: []byte{I32}, Code: Trap}), plugins.Trap, "unreachable"},
+		"calls while it is answered": {calling.With(opaDump, Func{Params: []byte{I32}, Results: []byte{I32}, Code: Join(when(1, opaAt(opaFunctions)), when(2, opaAt(opaEntrypoints)),
+			[]byte{0x20, 0}, ConstI32(7), []byte{0x46, 0x04, 0x40}, callOPA(3), []byte{0x1a, 0x0b}, ConstI32(opaAt(opaOperand)))}), plugins.BadReply, "where nothing is evaluated"},
+		"no room": {opaGuest(denied).With(opaHeapSet, Func{Params: []byte{I32}, Code: Trap}), plugins.Trap, "unreachable"},
 	} {
 		limits := plugins.Limits{Fuel: 10_000_000}
 		if name == "long" {
