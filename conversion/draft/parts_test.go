@@ -31,6 +31,8 @@ func TestTextsAreSplitIntoWhatTheySay(t *testing.T) {
 		"host: restore? | hostAndPort is host (48%)", "hostAndPort: rename to port? | hostAndPort is host (48%)")
 	expectGuess(t, "parts in an object", `{"hostAndPort":`+text+`}`, `{"a":{"type":"object","properties":{"host":`+text+`}},"b":{"type":"object","properties":{"host":`+text+`,"port":`+text+`}}}`,
 		"a: restore", "b: restore", "hostAndPort: split by : into b.host,b.port? | another separator | fields that have nothing to do with it")
+	expectGuess(t, "the parts of something else before them", `{"reference":`+text+`}`, `{"host":`+text+`,"port":`+text+`,"namespace":`+text+`,"name":`+text+`}`,
+		"host: restore", "port: restore", "reference: split by / into namespace,name? | another separator | fields that have nothing to do with it")
 	expectGuess(t, "parts in items", `{"hostAndPort":`+text+`}`, `{"a":{"type":"array","items":{"type":"object","properties":{"host":`+text+`,"port":`+text+`}}}}`,
 		"a: restore", "hostAndPort: keep")
 }
