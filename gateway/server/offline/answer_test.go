@@ -2,6 +2,7 @@ package offline
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/plugins"
@@ -20,5 +21,20 @@ func TestTheStackOfAFailedCall(t *testing.T) {
 		if got := stackOf(err); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
+	}
+}
+
+// What a busy machine may cause is tried again, and nothing else.
+func TestFailuresOfABusyMachine(t *testing.T) {
+	for kind, want := range map[plugins.ErrorKind]bool{
+		plugins.Deadline: true, plugins.NotReady: true, plugins.NoRoom: true,
+		plugins.Trap: false, plugins.OutOfMemory: false, plugins.OutOfFuel: false, plugins.OutOfStack: false, plugins.BadReply: false,
+	} {
+		if got := temporary(fmt.Errorf("a call: %w", &plugins.CallError{Kind: kind})); got != want {
+			t.Errorf("%s: %v", kind, got)
+		}
+	}
+	if temporary(errors.New("no call")) {
+		t.Error("what is no failure of a call is tried again")
 	}
 }
