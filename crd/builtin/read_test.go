@@ -134,6 +134,25 @@ func TestSelectableFields(t *testing.T) {
 	}
 }
 
+// What is selected by is a text, also of a number or a truth, and of what is not there the
+// value that counts then.
+func TestSelectableFieldsAreTexts(t *testing.T) {
+	defs := definitions(t)
+	for _, c := range []struct{ kind, field, object, want string }{
+		{"node", "spec.unschedulable", `{"spec":{"unschedulable":true}}`, "true"},
+		{"node", "spec.unschedulable", `{}`, "false"},
+		{"job", "status.successful", `{"status":{"succeeded":3}}`, "3"},
+		{"job", "status.successful", `{}`, "0"},
+		{"replicationcontroller", "status.replicas", `{"status":{"replicas":2}}`, "2"},
+		{"service", "spec.type", `{"spec":{"type":"NodePort"}}`, "NodePort"},
+		{"service", "spec.type", `{}`, ""},
+	} {
+		if got := defs[c.kind].Versions[0].Fields(crdtest.Parse(t, []byte(c.object))).Get(c.field); got != c.want {
+			t.Errorf("%s of a %s %s is %q, want %q", c.field, c.kind, c.object, got, c.want)
+		}
+	}
+}
+
 func TestNames_RES07(t *testing.T) {
 	prefixes := map[string]string{ // all others are stored below their plural
 		"replicationcontrollers": "controllers", "endpoints": "services/endpoints", "nodes": "minions",

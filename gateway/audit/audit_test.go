@@ -231,6 +231,20 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// While the gateway stops events are lost, and counted, and no request is refused for it.
+func TestNobodyIsRefusedWhileTheGatewayStops(t *testing.T) {
+	for _, mode := range []string{Batch, Blocking, Strict} {
+		var c counts
+		p := newPipe(&file{out: slow{}}, Passing{Mode: mode, BufferSize: 1, MaxSize: 1}, Config{Metrics: &c})
+		if err := p.close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !p.take(&event{record: record("late")}) || c.lost["buffered"] != 1 {
+			t.Errorf("%s: %+v", mode, &c)
+		}
+	}
+}
+
 // An event that is too large loses its bodies, and is lost if that does not help.
 func TestLargeEventsAreTruncated(t *testing.T) {
 	var c counts

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/wasmgate/wasmgate/storage"
@@ -251,5 +253,21 @@ func TestLeadEmbeddedStartsAtOnce(t *testing.T) {
 	err := s.Lead(ctx, "test", func(context.Context) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("lead ended with %v", err)
+	}
+}
+
+// What a refused write found is known as far as etcd told it.
+func TestWhatARefusedWriteFound(t *testing.T) {
+	found := func(kvs ...*mvccpb.KeyValue) *etcdserverpb.ResponseOp {
+		return &etcdserverpb.ResponseOp{Response: &etcdserverpb.ResponseOp_ResponseRange{ResponseRange: &etcdserverpb.RangeResponse{Kvs: kvs}}}
+	}
+	resp := &clientv3.TxnResponse{Responses: []*etcdserverpb.ResponseOp{found(), found(&mvccpb.KeyValue{Key: []byte("k"), Value: []byte("v"), ModRevision: 7})}}
+	if kv := present(resp, 1); kv == nil || kv.Key != "k" || string(kv.Value) != "v" || kv.Revision != 7 {
+		t.Errorf("%+v", kv)
+	}
+	for _, i := range []int{0, 2, 3} {
+		if kv := present(resp, i); kv != nil {
+			t.Errorf("%d: %+v", i, kv)
+		}
 	}
 }
