@@ -208,6 +208,29 @@ func TestEndedPodsUseNothing(t *testing.T) {
 	}
 }
 
+// What is used by a pod that is being deleted changes though the pod stays; nothing else's does.
+func TestWhatPassesByItself(t *testing.T) {
+	for _, c := range []struct {
+		gr   schema.GroupResource
+		text string
+		want bool
+	}{
+		{Pods, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`, true}, {Pods, `{}`, false},
+		{Claims, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`, false}, {Services, `{}`, false}, {Devices, `{}`, false},
+	} {
+		tree := map[string]any{}
+		if err := json.Unmarshal([]byte(c.text), &tree); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := Measure(c.gr, tree); err != nil || m.Passing != c.want {
+			t.Errorf("%s %s: %v, %v", c.gr, c.text, m.Passing, err)
+		}
+	}
+	if _, err := Measure(schema.GroupResource{Resource: "secrets"}, map[string]any{}); err == nil {
+		t.Error("secrets are measured")
+	}
+}
+
 func TestKindsOfQuotas(t *testing.T) {
 	got := kinds(corev1.ResourceList{"limits.cpu": {}, "count/deployments.apps": {}, "secrets": {}, "count/secrets": {}, "x.storageclass.storage.k8s.io/requests.storage": {}, "count/events": {}, "services.nodeports": {}, "odd": {}})
 	if len(got) != 5 || got[0] != Pods || got[1] != Services || got[2] != Claims || got[3].Resource != "secrets" || got[4] != (schema.GroupResource{Group: "apps", Resource: "deployments"}) {
