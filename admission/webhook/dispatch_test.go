@@ -278,6 +278,17 @@ func TestSetsKnowWhoIsAboutWhat(t *testing.T) {
 	}
 }
 
+// Who cannot be told whether a webhook is to be asked is refused, and it is not asked.
+func TestConditionsThatFailRefuse(t *testing.T) {
+	for _, mutating := range []bool{false, true} {
+		w := newWorld(t)
+		err := w.decide(t.Context(), mutating, w.request(), `{"matchConditions":[{"name":"odd","expression":"object.none == 1"}]}`)
+		if err == nil || !strings.Contains(err.Error(), "no such key: none") || len(w.called) != 0 {
+			t.Errorf("mutating %v: %v, called %q", mutating, err, w.called)
+		}
+	}
+}
+
 // What cannot be brought to the version that a webhook wants is refused, as nobody could
 // ask it, whether it is the new state or the old one.
 func TestWhatCannotBeShownIsRefused(t *testing.T) {

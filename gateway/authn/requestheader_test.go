@@ -42,6 +42,10 @@ func TestRequestHeader(t *testing.T) {
 			t.Errorf("%s: it is %+v", name, u)
 		}
 	}
+	a.AllowedNames = nil // whoever the authority vouches for
+	if u, ok, err := a.Authenticate(t.Context(), Request{ClientCerts: cert(ca, "bob"), Head: said}); !ok || err != nil || u.Name != "bob" {
+		t.Errorf("any name: %+v %v %v", u, ok, err)
+	}
 	if u, ok, _ := a.Authenticate(t.Context(), Request{ClientCerts: cert(ca, "proxy"), Head: header{"X-Remote-User": {Anonymous}, "X-Remote-Group": {Unauthenticated}}}); !ok || u.In(AllAuthenticated) {
 		t.Errorf("nobody is %+v", u)
 	}

@@ -202,3 +202,19 @@ func TestSectionsHaveSomeSignatures(t *testing.T) {
 		}
 	}
 }
+
+// Of several signatures that of which is told is the one that is nearest to right.
+func TestTheNearestErrorIsTold(t *testing.T) {
+	all := []error{errors.New("odd"), &Error{Reason: Unsigned}, &Error{Reason: Untrusted}, &Error{Reason: Untrusted, Detail: "d"}, &Error{Reason: OfOtherIdentity}, &Error{Reason: OfOtherContent}}
+	for i, a := range all {
+		for j, b := range all {
+			if got := Nearest(a, b); got != all[max(i, j)] {
+				t.Errorf("of %v and %v %v", a, b, got)
+			}
+		}
+	}
+	a, b := &Error{Reason: BundleMalformed}, &Error{Reason: Untrusted, Detail: "d"}
+	if Nearest(a, b) != error(b) || Nearest(b, a) != error(a) {
+		t.Error("of equals not the second is told")
+	}
+}

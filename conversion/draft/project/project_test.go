@@ -24,7 +24,7 @@ var everything = []string{
 	`{"map":{"field":"spec.level","values":{"low":"1","high":"yes"}}}`, `{"map":{"field":"spec.none","values":{}}}`, `{"default":{"field":"spec.size","value":3}}`,
 	`{"type":{"field":"spec.n","from":"integer","to":"string"}}`, `{"type":{"field":"spec.n","from":"string","to":"boolean"}}`, `{"type":{"field":"spec.n","from":"integer","to":"number"}}`,
 	`{"unit":{"field":"spec.wait","kind":"Duration","unit":"s"}}`, `{"unit":{"field":"spec.size","kind":"Quantity","unit":"Mi"}}`,
-	`{"toList":{"field":"spec.one"}}`, `{"fromList":{"field":"spec.many"}}`, `{"scale":{"field":"spec.n","by":"1/1000"}}`, `{"remove":{"field":"spec..a"}}`, `{"rename":{"field":"list[*]","to":"b"}}`, `{}`,
+	`{"toList":{"field":"spec.one"}}`, `{"fromList":{"field":"spec.many"}}`, `{"scale":{"field":"spec.n","by":"1/1000"}}`, `{"remove":{"field":"spec..a"}}`, `{}`, `{"rename":{"field":"list[*]","to":"b"}}`,
 }
 
 // full is a project of a draft with everything, every other of it a guess, and of one
