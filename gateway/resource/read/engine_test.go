@@ -149,3 +149,34 @@ func TestReads_RV04_RV15(t *testing.T) {
 	_, err = w.Entry(ctx, a, fmt.Sprint(third+1000))
 	refused(t, err, 504, "Timeout", "")
 }
+
+// keeping is a store that keeps what it is told to have kept in a certain way.
+type keeping struct {
+	storage.Store
+	as storage.Keeping
+}
+
+func (k *keeping) Get(ctx context.Context, key string) (storage.KV, error) {
+	kv, err := k.Store.Get(ctx, key)
+	kv.Keeping = k.as
+	return kv, err
+}
+
+// What is read for a write tells whether it has to be written anew though nothing changes,
+// whether the cache has it already or not.
+func TestWhatIsReadForAWriteTellsHowItIsKept(t *testing.T) {
+	store := &keeping{Store: storagetest.NewMemory()}
+	w := worldOver(t, store)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	w.wait(w.revision())
+	one := w.at(v1, "one")
+	for as, want := range map[storage.Keeping]bool{storage.Kept: false, storage.Stale: true} {
+		store.as = as
+		if got, err := w.Current(w.ctx(), one, true); err != nil || !got.Live || got.Stale != want {
+			t.Errorf("kept as %v: %+v, %v", as, got, err)
+		}
+		if got, err := w.Current(w.ctx(), one, false); err != nil || got.Live || got.Stale {
+			t.Errorf("of the cache, kept as %v: %+v, %v", as, got, err)
+		}
+	}
+}

@@ -89,6 +89,42 @@ func TestListMetadata_manyPages(t *testing.T) {
 	}
 }
 
+// changing is a store whose last object goes once the first page was read.
+type changing struct {
+	*storagetest.Memory
+	last string
+}
+
+func (c *changing) Range(ctx context.Context, r storage.Range) (storage.Page, error) {
+	page, err := c.Memory.Range(ctx, r)
+	if key := c.last; err == nil && key != "" {
+		c.last = ""
+		kv, err := c.Get(ctx, key)
+		if err == nil {
+			_, err = c.Delete(ctx, key, kv.Revision)
+		}
+		if err != nil {
+			return storage.Page{}, err
+		}
+	}
+	return page, err
+}
+
+// All pages are of one state.
+func TestListMetadata_isOneState(t *testing.T) {
+	values := map[string]string{}
+	for i := range 1200 {
+		values[fmt.Sprintf("example.com/crontabs/a/%04d", i)] = `{"metadata":{}}`
+	}
+	m, o := stored(t, values)
+	o.Store = &changing{m, "/registry/example.com/crontabs/a/1199"}
+	for _, want := range []int{1200, 1199} {
+		if items, err := o.ListMetadata(t.Context(), tabs, ""); err != nil || len(items) != want {
+			t.Errorf("%d, %v; want %d", len(items), err, want)
+		}
+	}
+}
+
 func TestDelete(t *testing.T) {
 	m, o := stored(t, map[string]string{
 		"example.com/crontabs/a/free": `{"metadata":{"uid":"u1"}}`,
