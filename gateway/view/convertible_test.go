@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/plugins"
 )
@@ -155,5 +157,25 @@ func TestWhoConvertsToAnotherVersionMayBeBroken_CRD18(t *testing.T) {
 	}
 	if failed, err := sieved(t, r, ward(1, 1)); err == nil || len(failed) != 0 {
 		t.Errorf("%v, %v", failed, err)
+	}
+}
+
+// odd is a shape that what a converter makes does not have.
+type odd struct{ crd.Shape }
+
+func (odd) FromConversion(map[string]any) error { return errors.New("it is odd") }
+
+// What a converter makes that is no object of the version is the fault of the object, not of a
+// converter that is away.
+func TestWhatIsConvertedToNoObject_CRD18(t *testing.T) {
+	s := newShelf(t)
+	r := s.cronTabs()
+	v := r.Def.Version(v1beta1)
+	v.Shape, v.Unchanged = odd{v.Shape}, nil
+	if _, err := r.bytesOf(t.Context(), []*Entry{entry(v1, "one", 1)}, v1beta1); err == nil || !OfObjects(err) || !strings.Contains(err.Error(), "it is odd") {
+		t.Errorf("another shape: %v", err)
+	}
+	if _, err := wellFormed(v, []byte("["), crd.Shape.FromConversion); err == nil || !OfObjects(err) {
+		t.Errorf("no object: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package read_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -363,4 +364,25 @@ func TestUnreadableObjectsAreNotPassedOver(t *testing.T) {
 	_, err = w.deleteAll(w.at(v1, ""), o, &metav1.DeleteOptions{}, resource.WriteOptions{}, encoding.At(v1))
 	refused(t, err, 500, "InternalError", "cannot be read")
 	w.raw(w.at(v1, "one")) // still there
+}
+
+// An error about objects that cannot be read names these and no others; any other error
+// stays as it is.
+func TestUnreadableObjectsAreNamed(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	if _, err := w.store.Create(w.ctx(), w.at(v1, "").Resource.Key("default", "bad"), []byte(`not JSON`), 0); err != nil {
+		t.Fatal(err)
+	}
+	w.wait(w.revision())
+	_, err := w.encoded(w.at(v1, ""), &internalversion.ListOptions{}, encoding.At(v1))
+	named := w.NameUnreadable(w.ctx(), w.at(v1, ""), err)
+	refused(t, named, 500, "StorageReadError", "failed to read one or more crontabs.example.com from the storage")
+	var s apierrors.APIStatus
+	if errors.As(named, &s); len(s.Status().Details.Causes) != 1 || !strings.HasSuffix(s.Status().Details.Causes[0].Field, "/crontabs/default/bad") {
+		t.Errorf("%v: %+v", err, s.Status().Details)
+	}
+	if other := errors.New("other"); w.NameUnreadable(w.ctx(), w.at(v1, ""), other) != other {
+		t.Error("another error is not as it was")
+	}
 }

@@ -235,3 +235,17 @@ func TestWatchPieces(t *testing.T) {
 		}
 	}
 }
+
+// A watch is over when its resource is replaced, or when what comes next is no longer
+// kept.
+func TestWatchesThatAreOver_WATCH05(t *testing.T) {
+	w := newWorld(t)
+	watch := w.watch(w.at(v1, ""), internalversion.ListOptions{})
+	if watch.Over() {
+		t.Error("it is over when it begins")
+	}
+	w.define(v1beta1, false)
+	if !watch.Over() {
+		t.Error("it goes on though its resource is another")
+	}
+}

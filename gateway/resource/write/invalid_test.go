@@ -174,3 +174,24 @@ func TestMistakesOfAdmissionAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// How long an object that is being deleted has is kept where a client says nothing of it,
+// and changed by none.
+func TestGracePeriodsAreNotChanged_DEL02(t *testing.T) {
+	w := newWorld(t)
+	one := w.at(v1, "one")
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1", `"finalizers":["example.com/f"]`))
+	w.must(w.Delete(w.ctx(), one, &metav1.DeleteOptions{}, resource.WriteOptions{}))
+	update := func(meta string) error {
+		now := w.read(one).GetResourceVersion()
+		_, err := w.Update(w.ctx(), one, []byte(tab(v1, "one", "h", "2", `"finalizers":["example.com/f"],"resourceVersion":"`+now+`"`+meta)), resource.WriteOptions{})
+		return err
+	}
+	if err := update(""); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.read(one).GetDeletionGracePeriodSeconds(); n == nil || *n != 0 {
+		t.Errorf("the grace period is %v", n)
+	}
+	refused(t, update(`,"deletionGracePeriodSeconds":5`), 422, "Invalid", "metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable")
+}
