@@ -75,6 +75,22 @@ func TestTheWeightIsWhatDecodingAllocates(t *testing.T) {
 	}
 }
 
+// However much there is of it, JSON weighs what its objects, lists and elements do, and what
+// stands in texts weighs nothing more.
+func TestJSONWeighsWhatItsPartsDo(t *testing.T) {
+	for _, piece := range []string{"-12.5e3,", "[[]],", "{},", ` { "a" : true } , `} {
+		body := []byte("[" + strings.Repeat(piece, unsure/(perByte*len(piece))+1) + "0]")
+		want := perByte*len(body) + perObject*count(body, '{') + perList*count(body, '[') + perElement*count(body, ',')
+		if got := jsonWeight(body); got != want || got < unsure {
+			t.Errorf("%s: %d, want %d", piece, got, want)
+		}
+	}
+	text := []byte(`["` + strings.Repeat(`{[,\",`, unsure/perObject) + `"]`)
+	if got, want := jsonWeight(text), perByte*len(text)+perList; got != want {
+		t.Errorf("a text: %d, want %d", got, want)
+	}
+}
+
 // What aliases stand for is weighed, not only where they are.
 func TestAliasesWeighWhatTheyStandFor(t *testing.T) {
 	for name, one := range map[string]string{
