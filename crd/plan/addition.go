@@ -102,6 +102,9 @@ type Rule struct {
 	// "requests.[cpu]" for an entry of a map, or "podIPs[0].ip" for an item of a
 	// list.
 	FieldPath string `json:"fieldPath,omitempty"`
+	// Shows is the field below whose value the refusal shows, where FieldPath is
+	// kube-apiserver's name for it and no path.
+	Shows string `json:"shows,omitempty"`
 	// OptionalOldSelf asks a rule that speaks of oldSelf about new values, too:
 	// it is null then.
 	OptionalOldSelf bool `json:"optionalOldSelf,omitempty"`

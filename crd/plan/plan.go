@@ -86,12 +86,27 @@ func (p *Plan) Check() []error {
 				errs = append(errs, err)
 			}
 		}
+		errs = append(errs, n.speechless()...)
 		walk(n.element)
 		for _, child := range n.fields {
 			walk(child)
 		}
 	}
 	walk(p.root)
+	return errs
+}
+
+// speechless are the rules that would show their own text to a client, as they have
+// nothing else to say.
+func (n *node) speechless() []error {
+	var errs []error
+	if n.check != nil {
+		for _, r := range n.check.rules {
+			if r.Message == "" && r.message == nil && !slices.Contains([]string{"Required", "NotFound", "Duplicate"}, r.Reason) {
+				errs = append(errs, fmt.Errorf("rule %q has no message", r.Rule.Rule))
+			}
+		}
+	}
 	return errs
 }
 

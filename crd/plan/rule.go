@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -51,10 +52,10 @@ func (r *rule) ask(p place) *field.Error {
 			message, _ = text.(string)
 		}
 	}
-	if message == "" {
+	if message == "" && r.Reason != "Required" { // of what is missing there is nothing else to say
 		message = "failed rule: " + r.Rule.Rule
 	}
-	value := valueAt(p.value, r.FieldPath)
+	value := valueAt(p.value, cmp.Or(r.Shows, r.FieldPath))
 	if text, ok := p.value.(string); ok { // some paths of kube-apiserver's lead below a text
 		value = text
 	}

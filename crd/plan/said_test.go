@@ -93,6 +93,8 @@ var plans = []struct{ own, now, was, want string }{
 	{ruled(`, reason: TooLong, message: is long`), `{inner: {text: b}}`, "", "inner: Too long: is long"},
 	{ruled(`, reason: NotSupported, message: is not one`), `{inner: {text: b}}`, "", "inner: Unsupported value: {\"text\":\"b\"}: is not one"},
 	{ruled(`, reason: Required, message: " has to be"`), `{inner: {text: b}}`, "", "inner: Required value: has to be"},
+	{ruled(`, reason: Required`), `{inner: {text: b}}`, "", "inner: Required value"},
+	{ruled(`, fieldPath: "list.[x]", shows: text, message: is odd`), `{inner: {text: b}}`, "", "inner.list[x]: Invalid value: \"b\": is odd"},
 	{`inner: {rules: [{rule: "false", fieldPath: text}]}`, `{inner: {list: []}}`, "", "inner.text: Invalid value: \"\": failed rule: false"},
 	{`inner: {rules: [{rule: "false", fieldPath: none.text}]}`, `{inner: {list: []}}`, "", "inner.none.text: Invalid value: null: failed rule: false"},
 	{`inner: {rules: [{rule: "false"}]}`, `{inner: {text: ` + strings.Repeat("x", 189) + `}}`, "", `inner: Invalid value: {"text":"` + strings.Repeat("x", 189) + `"}: failed rule: false`},
@@ -147,8 +149,9 @@ func TestDefaultsThatExpressionsGive(t *testing.T) {
 func TestExpressionsOfPlansAreChecked(t *testing.T) {
 	for own, want := range map[string]int{
 		`name: {compute: "a +"}`: 1, `name: {defaultFrom: "a +"}`: 1, `name: {default: a}`: 0,
-		`inner.list[].ip: {rules: [{rule: "b +", messageExpression: "c +"}, {rule: "true"}]}`: 2,
-		`labels{}: {rules: [{rule: "b +"}]}` + "\n" + `name: {compute: "'a'"}`:                1,
+		`inner.list[].ip: {rules: [{rule: "b +", messageExpression: "c +"}, {rule: "true", message: is odd}]}`:   2,
+		`inner: {rules: [{rule: "true"}, {rule: "false", reason: Forbidden}, {rule: "true", reason: Required}]}`: 2, // nobody is shown expressions
+		`labels{}: {rules: [{rule: "b +", reason: Duplicate}]}` + "\n" + `name: {compute: "'a'"}`:                1,
 	} {
 		if errs := samples(t, own).Check(); len(errs) != want {
 			t.Errorf("%s: %v", own, errs)
