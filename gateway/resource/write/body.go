@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,10 +32,8 @@ func decodeBody(t resource.Target, body []byte, o resource.WriteOptions) (tree m
 	}
 	problems := slices.Concat(o.Problems, duplicates)
 	if err := checkKind(t, tree, body); err != nil {
-		if other, ok := atVersionOf(t, tree); ok { // it is read before it is refused
-			if _, err := wellRead(other, tree, problems, body, o); err != nil {
-				return nil, false, err
-			}
+		if unread := readElsewhere(t, tree, problems, body, o); unread != nil { // it is read before it is refused
+			return nil, false, inVersion(t, tree, unread)
 		}
 		return nil, false, err
 	}
@@ -42,6 +41,42 @@ func decodeBody(t resource.Target, body []byte, o resource.WriteOptions) (tree m
 		return nil, false, err
 	}
 	return tree, asSent, nil
+}
+
+// readElsewhere reads an object that says to be of another version or kind than the
+// request's, for what has to be said of its fields before it is refused. Of a version
+// that the kind does not have no field is known, and of another kind's objects only
+// what is wrong with the metadata. What has a Go type is read only where that is known.
+func readElsewhere(t resource.Target, tree map[string]any, problems []string, body []byte, o resource.WriteOptions) error {
+	apiVersion, ok := tree["apiVersion"].(string)
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	kind, named := tree["kind"].(string)
+	if !ok || err != nil || !named || kind == "" {
+		return nil
+	}
+	if other, ok := atVersionOf(t, tree); ok {
+		_, err := wellFormed(other, tree, problems, body, o)
+		return err
+	}
+	if t.Version.Native() {
+		return nil
+	}
+	bare := map[string]any{"apiVersion": t.Resource.Def.APIVersion(t.Version.Name), "kind": t.Resource.Def.Kind}
+	if meta, ok := tree["metadata"]; ok && meta != nil {
+		bare["metadata"] = object.CloneValue(meta)
+	}
+	unknown, err := t.Version.Shape.FromClient(bare, o.FieldValidation != metav1.FieldValidationIgnore)
+	if err != nil {
+		return err
+	}
+	if gv.Group == t.GVK().Group && kind == t.Resource.Def.Kind {
+		for _, name := range slices.Sorted(maps.Keys(tree)) {
+			if name != "apiVersion" && name != "kind" && name != "metadata" {
+				unknown = append(unknown, fmt.Sprintf("unknown field %q", name))
+			}
+		}
+	}
+	return o.Report(slices.Concat(problems, unknown))
 }
 
 // atVersionOf is the target at another version, which an object says that it is of.
@@ -57,11 +92,24 @@ func atVersionOf(t resource.Target, tree map[string]any) (resource.Target, bool)
 
 // wellRead makes what a client sent well-formed, or refuses it.
 func wellRead(t resource.Target, tree map[string]any, problems []string, body []byte, o resource.WriteOptions) (asSent bool, err error) {
-	asSent, err = wellFormed(t, tree, problems, body, o)
-	if _, told := err.(apierrors.APIStatus); err == nil || told {
-		return asSent, err
+	if asSent, err = wellFormed(t, tree, problems, body, o); err != nil {
+		return false, inVersion(t, tree, err)
 	}
-	return false, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", t.Resource.Def.Kind, t.GVK().Version, t.Resource.Def.Kind, err))
+	return asSent, nil
+}
+
+// inVersion is the refusal of a tree that cannot be read as what it says to be.
+func inVersion(t resource.Target, tree map[string]any, err error) error {
+	if _, told := err.(apierrors.APIStatus); told {
+		return err
+	}
+	kind, _ := tree["kind"].(string)
+	apiVersion, _ := tree["apiVersion"].(string)
+	_, version, grouped := strings.Cut(apiVersion, "/")
+	if !grouped {
+		version = apiVersion
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", kind, version, t.Resource.Def.Kind, err))
 }
 
 // noKind is why a body does not even tell its kind, in the words of

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
@@ -99,4 +101,41 @@ func TestUnknownFieldsOfAnotherVersion_FV01_FV02(t *testing.T) {
 	refused(t, err, 400, "BadRequest", `CronTab in version "v1beta1" cannot be handled as a CronTab: strict decoding error: unknown field "metadata.odd", unknown field "host", unknown field "z"`)
 	_, _, err = decodeBody(w.at(v1, ""), []byte(body), resource.WriteOptions{FieldValidation: "Ignore", Warn: func(text string) { t.Error(text) }})
 	refused(t, err, 400, "BadRequest", "the API version in the data")
+}
+
+// What says to be of a version that nobody knows, or of another kind, is read too, by
+// what is known of it: metadata, and of the kind's own versions that they have no fields.
+func TestUnknownFieldsOfUnknownVersionsAndKinds_FV01_FV02(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	const version, kind = "the API version in the data", "must be CronTab"
+	for _, c := range []struct{ says, problems, refused, patched string }{
+		{`"apiVersion":"example.com/v9","kind":"CronTab"`, `unknown field "metadata.odd", unknown field "host", unknown field "port", unknown field "z"`, version, "must be example.com/v1"},
+		{`"apiVersion":"other.com/v1","kind":"CronTab"`, `unknown field "metadata.odd"`, version, "must be example.com/v1"},
+		{`"apiVersion":"example.com/v1","kind":"Foo"`, `unknown field "metadata.odd"`, kind, kind},
+		{`"apiVersion":"other.com/v1","kind":"Foo"`, `unknown field "metadata.odd"`, version, kind + ", apiVersion: Invalid value: \"other.com/v1\": must be example.com/v1]"},
+		{`"apiVersion":"example.com/v1beta1","kind":"CronTab"`, `unknown field "metadata.odd", unknown field "host", unknown field "port", unknown field "z"`, version, "must be example.com/v1"},
+	} {
+		body := []byte(`{` + c.says + `,"metadata":{"name":"one","odd":1},"port":"1","host":"h","z":1}`)
+		create := func(o resource.WriteOptions) error { _, _, err := decodeBody(w.at(v1, ""), body, o); return err }
+		patch := func(o resource.WriteOptions) error {
+			_, err := w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, body, o)
+			return err
+		}
+		for what, do := range map[string]func(resource.WriteOptions) error{c.refused: create, c.patched: patch} {
+			var warned []string
+			err := do(resource.WriteOptions{Warn: func(text string) { warned = append(warned, text) }})
+			if err == nil || !strings.Contains(err.Error(), what) || strings.Join(warned, ", ") != c.problems {
+				t.Errorf("%s: %v, warned of %s", c.says, err, warned)
+			}
+			if err := do(resource.WriteOptions{FieldValidation: "Strict"}); err == nil || !strings.HasSuffix(err.Error(), "strict decoding error: "+c.problems) {
+				t.Errorf("%s, strictly: %v", c.says, err)
+			}
+			if err := do(resource.WriteOptions{FieldValidation: "Ignore", Warn: func(text string) { t.Error(text) }}); err == nil || !strings.Contains(err.Error(), what) {
+				t.Errorf("%s, ignoring: %v", c.says, err)
+			}
+		}
+	}
+	_, _, err := decodeBody(w.at(v1, ""), []byte(`{"apiVersion":"other.com/v2","kind":"Foo","metadata":{"labels":{"a":1}}}`), resource.WriteOptions{})
+	refused(t, err, 400, "BadRequest", `Foo in version "v2" cannot be handled as a CronTab: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string`)
 }

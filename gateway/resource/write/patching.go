@@ -84,7 +84,10 @@ func (p *patching) change(_ context.Context, r *request, from *present) (n next,
 // says why the outcome is none of this kind.
 func acceptPatched(t resource.Target, tree map[string]any, shares bool, duplicates []string, o resource.WriteOptions) (map[string]any, error) {
 	if err := samePatched(t, tree); err != nil {
-		return nil, err
+		if t.Version.Native() {
+			return nil, err
+		}
+		return nil, cmp.Or(readElsewhere(t, object.Clone(tree), duplicates, nil, o), err)
 	}
 	var err error
 	if shares && t.Version.Shape.Canonical(tree) {
@@ -126,9 +129,12 @@ func samePatched(t resource.Target, tree map[string]any) error {
 	if err != nil || apiVersion == "" || kind == "" || t.Version.Native() {
 		return fmt.Errorf("no kind %q is registered for version %q", kind, apiVersion)
 	}
-	problem := field.Invalid(field.NewPath("apiVersion"), apiVersion, "must be "+want)
+	var problems field.ErrorList
 	if kind != def.Kind {
-		problem = field.Invalid(field.NewPath("kind"), kind, "must be "+def.Kind)
+		problems = append(problems, field.Invalid(field.NewPath("kind"), kind, "must be "+def.Kind))
 	}
-	return apierrors.NewInvalid(schema.GroupKind{Group: gv.Group, Kind: kind}, t.Name, field.ErrorList{problem})
+	if apiVersion != want {
+		problems = append(problems, field.Invalid(field.NewPath("apiVersion"), apiVersion, "must be "+want))
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: gv.Group, Kind: kind}, t.Name, problems)
 }
