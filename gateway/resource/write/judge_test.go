@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -58,5 +59,23 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 	odd := &struct{ Never chan int }{Never: make(chan int)}
 	if err := w.Judge(w.ctx(), w.at(v1, "one"), resource.Sent{Kind: kind, Object: odd}, resource.WriteOptions{}); !apierrors.IsInternalError(err) || asked != 0 {
 		t.Errorf("%v after %d questions", err, asked)
+	}
+}
+
+// Whose the fields of a Binding are is told, whether it is made at its pod or among
+// the bindings.
+func TestWhatIsSentIsOwnedWhereverItIsMade(t *testing.T) {
+	w := newWorld(t)
+	at := w.builtin("pods", "default", "one")
+	at.Subresource = "binding"
+	for _, target := range []resource.Target{at, w.builtin("bindings", "default", "")} {
+		sent := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: "default"}, Target: corev1.ObjectReference{Kind: "Node", Name: "n"}}
+		o := resource.WriteOptions{Caller: resource.Caller{FieldManager: "m"}}
+		if err := w.Judge(w.ctx(), target, resource.Sent{Kind: corev1.SchemeGroupVersion.WithKind("Binding"), Object: sent}, o); err != nil {
+			t.Fatal(err)
+		}
+		if f := sent.ManagedFields; len(f) != 1 || f[0].Manager != "m" || f[0].Subresource != target.Subresource || f[0].APIVersion != "v1" || f[0].FieldsV1.GetRawString() != `{"f:target":{}}` {
+			t.Errorf("made at %s/%s: %v", target.Resource.Def.Plural, target.Subresource, f)
+		}
 	}
 }

@@ -54,7 +54,7 @@ func fieldChange(r *request, from *present, next map[string]any, sent object.Man
 // none.
 func (r *request) ownership() *managedfields.Kind {
 	switch {
-	case r.sent != nil:
+	case r.sent != nil && r.Subresource != "": // a Binding has a kind, too
 		return r.Resource.Bodies[catalog.Part{Version: r.Version.Name, Subresource: r.Subresource}]
 	case scales(r.Target) != nil:
 		return nil
