@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -102,8 +103,8 @@ func TestTablesOfScales(t *testing.T) {
 		native  bool
 		columns []string
 	}{
-		"with columns": {&metav1.TableOptions{}, false, []string{"Name name", "Desired ", "Available ", "Age "}},
-		"of its own":   {nil, true, []string{"Name ", "Desired ", "Available ", "Age "}},
+		"with columns": {&metav1.TableOptions{}, false, []string{"Name string name Name must be unique within", "Desired integer  Number of desired replicas", "Available integer  Number of actual replicas", "Age date  CreationTimestamp is a tim"}},
+		"of its own":   {nil, true, []string{"Name string  Name must be unique within", "Desired integer  replicas is the desired nu", "Available integer  replicas is the actual num", "Age string  CreationTimestamp is a tim"}},
 		"without":      {&metav1.TableOptions{NoHeaders: true}, false, nil},
 	} {
 		table, err := Table{Native: c.native}.ConvertToTable(t.Context(), list, c.options)
@@ -112,7 +113,7 @@ func TestTablesOfScales(t *testing.T) {
 		}
 		var columns []string
 		for _, x := range table.ColumnDefinitions {
-			columns = append(columns, x.Name+" "+x.Format)
+			columns = append(columns, fmt.Sprintf("%s %s %s %.26s", x.Name, x.Type, x.Format, x.Description))
 		}
 		if !slices.Equal(columns, c.columns) || len(table.Rows) != 2 {
 			t.Errorf("%s: %q, %d rows", name, columns, len(table.Rows))

@@ -13,26 +13,31 @@ import (
 
 // Table prints scales, of whatever kind. It implements [rest.TableConvertor].
 type Table struct {
-	// Native tells that kube-apiserver prints the scale, which does not call names
-	// such.
+	// Native tells that kube-apiserver prints the scale, which calls its columns
+	// otherwise than the library of custom resources does.
 	Native bool
+}
+
+func (t Table) columns() []metav1.TableColumnDefinition {
+	about := metav1.ObjectMeta{}.SwaggerDoc()
+	format, age, desired, available := "name", "date", "Number of desired replicas", "Number of actual replicas"
+	if t.Native {
+		format, age = "", "string"
+		desired, available = autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"], autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"]
+	}
+	return []metav1.TableColumnDefinition{
+		{Name: "Name", Type: "string", Format: format, Description: about["name"]},
+		{Name: "Desired", Type: "integer", Description: desired},
+		{Name: "Available", Type: "integer", Description: available},
+		{Name: "Age", Type: age, Description: about["creationTimestamp"]},
+	}
 }
 
 // ConvertToTable implements [rest.TableConvertor].
 func (t Table) ConvertToTable(_ context.Context, obj runtime.Object, o runtime.Object) (*metav1.Table, error) {
 	out := &metav1.Table{}
 	if opts, ok := o.(*metav1.TableOptions); !ok || !opts.NoHeaders {
-		format := "name"
-		if t.Native {
-			format = ""
-		}
-		about := metav1.ObjectMeta{}.SwaggerDoc()
-		out.ColumnDefinitions = []metav1.TableColumnDefinition{
-			{Name: "Name", Type: "string", Format: format, Description: about["name"]},
-			{Name: "Desired", Type: "integer", Description: autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"]},
-			{Name: "Available", Type: "integer", Description: autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"]},
-			{Name: "Age", Type: "string", Description: about["creationTimestamp"]},
-		}
+		out.ColumnDefinitions = t.columns()
 	}
 	list, _ := obj.(*unstructured.UnstructuredList) // which is what tables are made of
 	for i := range list.Items {
