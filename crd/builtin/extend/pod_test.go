@@ -169,3 +169,20 @@ func TestUpdatesOfPods(t *testing.T) {
 		}
 	}
 }
+
+// Readers know one of the two ways to say a pod's addresses, and writers another. What
+// is made of them is what kube-apiserver makes of the same status.
+func TestAddressesOfPodsAreInStep(t *testing.T) {
+	for _, c := range []struct{ said, want string }{
+		{`"podIP":"1.2.3.4"`, `{"podIP":"1.2.3.4","podIPs":[{"ip":"1.2.3.4"}]}`},
+		{`"podIPs":[{"ip":"1.2.3.4"},{"ip":"fd00::1"}]`, `{"podIP":"1.2.3.4","podIPs":[{"ip":"1.2.3.4"},{"ip":"fd00::1"}]}`},
+		{`"podIP":"1.2.3.4","podIPs":[{"ip":"1.2.3.4"},{"ip":"fd00::1"}]`, `{"podIP":"1.2.3.4","podIPs":[{"ip":"1.2.3.4"},{"ip":"fd00::1"}]}`},
+		{`"podIP":"1.2.3.7","podIPs":[{"ip":"1.2.3.8"},{"ip":"fd00::1"}]`, `{"podIP":"1.2.3.7","podIPs":[{"ip":"1.2.3.7"}]}`},
+		{`"phase":"Running"`, `{"phase":"Running"}`},
+	} {
+		pod := crdtest.Shaped(t, builtintest.Definitions(t)["pod"], `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{`+c.said+`}}`)
+		if got, err := json.Marshal(pod.Object["status"]); err != nil || string(got) != c.want {
+			t.Errorf("%s: %s, %v, want %s", c.said, got, err, c.want)
+		}
+	}
+}
