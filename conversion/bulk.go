@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"runtime"
@@ -25,6 +26,9 @@ type Batch struct {
 	// Timeout bounds each call, by default 30 seconds. What waits for its turn
 	// spends nothing of it.
 	Timeout time.Duration
+	// Apart has objects of different namespaces travel in different calls: for a
+	// converter that is not trusted to keep one's from another's.
+	Apart bool
 }
 
 // MaxObjects is how many objects one call of a converter carries at most,
@@ -237,8 +241,12 @@ func (b Batch) split(objects [][]byte) []span {
 	maxBytes := min(b.MaxBytes, max(minShare, (total+b.Parallel-1)/b.Parallel))
 	var parts []span
 	from, size := 0, 0
+	var home, before []byte
 	for i, o := range objects {
-		if i > from && (i-from == b.MaxObjects || size+len(o) > maxBytes) {
+		if b.Apart && len(objects) > 1 {
+			home, before = namespaceOf(o), home
+		}
+		if i > from && (i-from == b.MaxObjects || size+len(o) > maxBytes || !bytes.Equal(home, before)) {
 			parts = append(parts, span{from, i})
 			from, size = i, 0
 		}

@@ -69,11 +69,48 @@ func TestBatchDefaults_CRD12(t *testing.T) {
 	if got := (Batch{}).withDefaults(); got != want {
 		t.Errorf("got %+v", got)
 	}
-	if got := (Batch{-1, -1, -1, -1}).withDefaults(); got != want {
+	if got := (Batch{-1, -1, -1, -1, false}).withDefaults(); got != want {
 		t.Errorf("got %+v", got)
 	}
-	one := Batch{1, 1, 1, 1}
+	one := Batch{1, 1, 1, 1, true}
 	if got := one.withDefaults(); got != one {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// What is in different namespaces is in different calls, if that is wanted.
+func TestSplitByNamespace_WP01(t *testing.T) {
+	of := func(namespaces ...string) (out [][]byte) {
+		for _, ns := range namespaces {
+			if ns == "" {
+				out = append(out, []byte(`{"apiVersion":"a/v1","metadata":{"name":"n"},"spec":{"namespace":"no"}}`))
+			} else {
+				out = append(out, []byte(`{"apiVersion":"a/v1","metadata":{"labels":{"namespace":"no"},"name":"n","namespace":"`+ns+`"}}`))
+			}
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		batch   Batch
+		objects [][]byte
+		want    []int
+	}{
+		"all together":       {Batch{}, of("a", "b", "b"), []int{3}},
+		"of the cluster":     {Batch{Apart: true}, of("", "", ""), []int{3}},
+		"one namespace":      {Batch{Apart: true}, of("a", "a", "a"), []int{3}},
+		"two":                {Batch{Apart: true}, of("a", "a", "b"), []int{2, 1}},
+		"in any order":       {Batch{Apart: true}, of("a", "b", "a", "", "a"), []int{1, 1, 1, 1, 1}},
+		"a longer name":      {Batch{Apart: true}, of("a", "aa"), []int{1, 1}},
+		"and no more of one": {Batch{Apart: true, MaxObjects: 2}, of("a", "b", "b", "b"), []int{1, 2, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []int
+			for _, p := range c.batch.withDefaults().split(c.objects) {
+				got = append(got, p.to-p.from)
+			}
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
 	}
 }

@@ -161,6 +161,25 @@ func sameText(a, b []byte) bool { return bytes.Equal(a, b) || text(a) == text(b)
 func (v *view) apiVersionString() string { return text(v.apiVersion) }
 func (v *view) kindString() string       { return text(v.kind) }
 
+// namespaceOf is the namespace of an object as it is written there, nil for none. It
+// reads no further.
+func namespaceOf(data []byte) []byte { return memberOf(memberOf(data, "metadata"), "namespace") }
+
+// memberOf is the value of a member of an object, nil where there is none.
+func memberOf(data []byte, name string) []byte {
+	w, err := rawjson.Open(data, 0, false)
+	if err != nil || !w.IsObject() {
+		return nil
+	}
+	for w.Next() {
+		if rawjson.Equal(w.Key(), name) {
+			return w.Value()
+		}
+		w.Value()
+	}
+	return nil
+}
+
 // nameString is namespace/name, or name without a namespace.
 func (v *view) nameString() string {
 	if ns := text(v.namespace); ns != "" {

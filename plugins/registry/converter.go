@@ -13,9 +13,10 @@ import (
 
 // Converter converts with the module that has that name at the time of each
 // call, so it can be made before the module exists. Its replies are checked,
-// and large batches are spread over the module's instances.
+// and large batches are spread over the module's instances. One call has objects of one
+// namespace: within a call a module can tell of one object in another.
 func (r *Registry) Converter(name string) *conversion.Bulk {
-	return conversion.Batched(conversion.Lean(&converter{r, name}, r.told(name)), conversion.Batch{Parallel: r.cfg.Instances}).
+	return conversion.Batched(conversion.Lean(&converter{r, name}, r.told(name)), conversion.Batch{Parallel: r.cfg.Instances, Apart: true}).
 		Named(func() conversion.By { return r.by(name) })
 }
 

@@ -108,3 +108,27 @@ func TestRepliesDependOnRequestsAlone_WP01_WP02(t *testing.T) {
 		}
 	}
 }
+
+// Nor does an object of one namespace show up in one of another that is converted with
+// it, as in a list of all namespaces.
+func TestObjectsOfOtherNamespacesAreNotToldOf_WP01(t *testing.T) {
+	const secret = "hunter2"
+	r := alone(t)
+	set(t, r, "keeper", plugintest.Build(t, plugintest.Keeper))
+	object := func(namespace, name, attack, spec string) []byte {
+		return []byte(fmt.Sprintf(`{"apiVersion":"x.example.com/v1beta1","kind":"K","metadata":{"annotations":{"attack":%q},"name":%q,"namespace":%q},"spec":%q}`,
+			attack, name, namespace, spec))
+	}
+	converted, err := r.Converter("keeper").Convert(t.Context(), "x.example.com/v1", [][]byte{
+		object("team", "a", "remember", secret), object("team", "b", "recall", ""), object("teams", "c", "recall", ""),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(converted[1], []byte(secret)) {
+		t.Errorf("objects of one namespace do not share a call: %.300s", converted[1])
+	}
+	if bytes.Contains(converted[2], []byte(secret)) || !bytes.Contains(converted[2], []byte("stolen")) {
+		t.Errorf("another namespace is told: %.300s", converted[2])
+	}
+}
