@@ -15,12 +15,12 @@ import (
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
-// dependents is how many objects of one owner TestManyDependents_DEL05 makes;
-// 100,000 for the measurement in docs/conformance.md.
+// dependents is how many objects of one owner TestManyDependents_DEL05 makes; with 100,000
+// it measures.
 var dependents = flag.Int("dependents", 300, "dependents of one owner")
 
-// Dependents of one owner go at a bounded rate, and other requests stay quick
-// meanwhile.
+// Each dependent of one owner is deleted once. How long that takes, and a request
+// meanwhile, is logged; the rate is held by garbage.TestNoMoreIsWrittenThanTheRateAllows.
 func TestManyDependents_DEL05(t *testing.T) {
 	g := harness.Start(t, harness.Options{})
 	api := g.API(t)
