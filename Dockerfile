@@ -4,8 +4,12 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
+# What is built is said by --build-arg COMMIT="$(git rev-parse HEAD)", as the repository
+# does not come along; DATE is when that was, as in 2026-01-31T12:00:00Z.
+ARG COMMIT="" DATE=""
 # Static, without paths of the build machine; /data belongs to the user below.
-RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /out/wasmgate . \
+RUN CGO_ENABLED=0 go build -trimpath -o /out/wasmgate \
+    -ldflags="-s -w -X github.com/wasmgate/wasmgate/lifecycle.commit=$COMMIT -X github.com/wasmgate/wasmgate/lifecycle.date=$DATE" . \
  && mkdir -p /out/data
 
 FROM gcr.io/distroless/static:nonroot

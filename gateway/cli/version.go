@@ -3,10 +3,11 @@ package cli
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 func newVersion() *cobra.Command {
@@ -33,24 +34,18 @@ func newVersion() *cobra.Command {
 
 // Version is the version that this program was built as: that of the module if
 // it was built by version, else the commit, else "devel".
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
+func Version() string { return versionOf(lifecycle.Built()) }
+
+// versionOf is the version of a build.
+func versionOf(b lifecycle.Build) string {
+	if b.Version != "" {
+		return b.Version
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
+	dirty := ""
+	if b.Modified {
+		dirty = "-dirty"
 	}
-	revision, dirty := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12:
-			revision = s.Value[:12]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "-dirty"
-		}
-	}
-	return strings.TrimSuffix("devel-"+revision+dirty, "-")
+	return strings.TrimSuffix("devel-"+b.Commit[:min(12, len(b.Commit))]+dirty, "-")
 }
 
 // shellQuote quotes a path for a POSIX shell where that is needed.

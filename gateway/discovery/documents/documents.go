@@ -50,7 +50,7 @@ type Config struct {
 
 // All are the documents, in the order in which they are asked.
 func All(c Config) []api.Documents {
-	running := versionOf(c.Release)
+	running := versionOf(c.Release, lifecycle.Built())
 	metrics.ShowBuild(c.Metrics, running)
 	return []api.Documents{healthPaths{c.Health}, versionPath(running), fixed(c.Kinds), metricsPaths{c.Metrics}, profilePaths{c.Profiling}, &derived{ready: c.Ready, orders: c.Orders, others: c.Others, report: c.Report}, rootPaths{c.Kinds, c.Others}}
 }
@@ -88,17 +88,21 @@ func (f fixed) Serve(_ context.Context, r *api.Request, _ *catalog.Snapshot) *re
 }
 
 // versionOf tells the release that is served, the one that is emulated, and the one
-// before that, which gateways beside this one may be of.
-func versionOf(emulated lifecycle.Release) version.Info {
+// before that, which gateways beside this one may be of; and what is running.
+func versionOf(emulated lifecycle.Release, built lifecycle.Build) version.Info {
 	if emulated.IsZero() {
 		emulated = lifecycle.Current
 	}
-	current, least := lifecycle.Current, emulated.Plus(-1)
+	current, least, state := lifecycle.Current, emulated.Plus(-1), "clean"
+	if built.Modified {
+		state = "dirty"
+	}
 	return version.Info{
 		Major: strconv.Itoa(current.Major), Minor: strconv.Itoa(current.Minor), GitVersion: lifecycle.GitVersion,
 		EmulationMajor: strconv.Itoa(emulated.Major), EmulationMinor: strconv.Itoa(emulated.Minor),
 		MinCompatibilityMajor: strconv.Itoa(least.Major), MinCompatibilityMinor: strconv.Itoa(least.Minor),
-		GitTreeState: "clean", GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		GitCommit: built.Commit, GitTreeState: state, BuildDate: built.Date,
+		GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 }
 
