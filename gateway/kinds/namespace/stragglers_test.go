@@ -132,6 +132,28 @@ func TestStragglersOfANewNamespaceStay_unseen_RES05(t *testing.T) {
 	}
 }
 
+// What a reader does not see yet is a straggler all the same.
+func TestStragglersGo_unseen_RES05(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 0)
+	f, d := finalizer(o), &delays{}
+	if err := o.Delete(context.Background(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	reconcile(t, f, d)
+	o.Hold(controllertest.CronTabs)
+	o.Smuggle(controllertest.CronTabs, controllertest.ObjectTree("work", "late"))
+	f.gone["work"] = next{} // it is time
+	if err := f.stragglers(context.Background(), d, controller.Key{Name: "work"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Fresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !controllertest.Gone(o, controllertest.CronTabs, "work", "late") {
+		t.Error("a straggler that the cache lacked is still there")
+	}
+}
+
 // Once its pods are gone what was around them goes at the same look: nothing has to
 // happen, and no time to pass, before a namespace that nobody holds is gone.
 func TestANamespaceWithPodsGoesAtOneLook_RES05(t *testing.T) {
