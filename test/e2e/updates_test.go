@@ -162,4 +162,10 @@ func patchesByMerging(c *cronTabs, one string) {
 		c.api.Get(c.path("v1", "nothing")).Want(404)
 		c.api.Get(configMaps(c.ns) + "/nothing").Want(404)
 	})
+	c.run("UPD-08 an apply creates what is missing", func(t *testing.T, c *cronTabs) {
+		made := c.object("v1", "applied", `{"port":"1"}`)
+		c.api.Do("PATCH", c.path("v1", "applied")+"?fieldManager=m", made, "Content-Type", "application/apply-patch+yaml").Want(201).Equal("spec.port", "1")
+		c.api.Do("PATCH", c.path("v1", "applied")+"?fieldManager=m", made, "Content-Type", "application/apply-patch+yaml").Want(200)
+		c.api.Delete(c.path("v1", "applied")).Want(200)
+	})
 }

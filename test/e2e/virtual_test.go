@@ -208,6 +208,32 @@ func TestDryRunsAreAuthorized_DRY07(t *testing.T) {
 	}
 }
 
+// TestARoleForPatchesIsEnoughForDryRuns_DRY07: what allows a patch allows to try it, and
+// nothing else.
+func TestARoleForPatchesIsEnoughForDryRuns_DRY07(t *testing.T) {
+	c := newCronTabs(t, harness.Shared(t), nil)
+	c.create("one")
+	user, roles := "patcher-"+unique(), "/apis/rbac.authorization.k8s.io/v1/namespaces/"+c.ns
+	ask := func(method, query, body string) *harness.Reply {
+		kind := map[bool]string{true: mergePatch, false: "application/json"}[method == "PATCH"]
+		return c.api.Do(method, c.path("v1", "one")+query, []byte(body), "Content-Type", kind, "Impersonate-User", user)
+	}
+	const port = `{"spec":{"port":"7"}}`
+	ask("PATCH", "?dryRun=All", port).WantStatus(403, "Forbidden", "cannot patch")
+	c.api.Post(roles+"/roles", object{"metadata": object{"name": user},
+		"rules": []any{object{"apiGroups": []any{c.group}, "resources": []any{"crontabs"}, "verbs": []any{"patch"}}}}).Want(201)
+	c.api.Post(roles+"/rolebindings", object{"metadata": object{"name": user}, "roleRef": object{"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": user},
+		"subjects": []any{object{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}}}).Want(201)
+	harness.Eventually(t, "the role counts", func() bool { return ask("PATCH", "?dryRun=All", port).Code != 403 })
+	ask("PATCH", "?dryRun=All", port).Want(200).Equal("spec.port", "7")
+	ask("GET", "", "").WantStatus(403, "Forbidden", "cannot get")
+	ask("DELETE", "?dryRun=All", "").WantStatus(403, "Forbidden", "cannot delete")
+	if got := c.api.Get(c.path("v1", "one")).Want(200).Str("spec.port"); got == "7" {
+		t.Error("a dry run was a write")
+	}
+	ask("PATCH", "", port).Want(200).Equal("spec.port", "7")
+}
+
 // TestKubectlValidate_FV08: kubectl leaves the check to the server, at the level
 // that its flag names.
 func TestKubectlValidate_FV08(t *testing.T) {
