@@ -28,7 +28,7 @@ func TestBrokenWatchGoesOn_WATCH04(t *testing.T) {
 	}
 }
 
-func TestStoreAway(t *testing.T) {
+func TestStoreAway_RV06(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storagetest.NewMemory()
 		m.Apply(put("g/pods/a", "1"))

@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,8 +13,8 @@ import (
 )
 
 var (
-	// citedInText is an ID in a sub-test's name or a comment, citedInName in the
-	// name of a test function.
+	// citedInText is an ID in a sub-test's name, citedInName in the name of a test
+	// function.
 	citedInText = regexp.MustCompile(`\b(` + rowAreas + `)-(L?[0-9]{1,2})\b`)
 	citedInName = regexp.MustCompile(`_(` + rowAreas + `)(L?[0-9]{1,2})`)
 	idsAtEnd    = regexp.MustCompile(`(_(` + rowAreas + `)L?[0-9]{1,2})+$`)
@@ -105,23 +104,23 @@ type declarations map[string]*declaration
 // declaration is what a part of a package cites, and the names that it uses.
 type declaration struct{ ids, uses []string }
 
-// read adds a file's. A comment between two declarations belongs to the second.
+// read adds a file's. An ID is cited by the name of a function, or by a text, such as the
+// name of a sub-test; what comments say shows nothing.
 func (d declarations) read(path string) error {
-	text, err := os.ReadFile(path)
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {
 		return err
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
-	if err != nil {
-		return err
-	}
-	begin := file.Name.End()
 	for _, decl := range file.Decls {
-		end := decl.End()
-		found := &declaration{ids: idsIn(string(text[begin-file.FileStart : end-file.FileStart]))}
+		found, fields := &declaration{}, fieldsIn(decl)
 		ast.Inspect(decl, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				found.uses = append(found.uses, id.Name)
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				found.ids = append(found.ids, idsIn(n.Value)...)
+			case *ast.Ident:
+				if !fields[n] {
+					found.uses = append(found.uses, n.Name)
+				}
 			}
 			return true
 		})
@@ -129,11 +128,36 @@ func (d declarations) read(path string) error {
 			if d[name] == nil {
 				d[name] = &declaration{}
 			}
-			d[name].ids, d[name].uses = append(d[name].ids, found.ids...), append(d[name].uses, found.uses...)
+			d[name].ids, d[name].uses = slices.Concat(d[name].ids, idsIn(name), found.ids), append(d[name].uses, found.uses...)
 		}
-		begin = end
 	}
 	return nil
+}
+
+// fieldsIn are the identifiers that name a field of something, or a constant or type of
+// another package, and are no call: what is declared here by that name is not meant.
+func fieldsIn(decl ast.Decl) map[*ast.Ident]bool {
+	fields := map[*ast.Ident]bool{}
+	ast.Inspect(decl, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			fields[n.Sel] = true
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok {
+				fields[key] = true
+			}
+		}
+		return true
+	})
+	ast.Inspect(decl, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if called, ok := call.Fun.(*ast.SelectorExpr); ok {
+				delete(fields, called.Sel)
+			}
+		}
+		return true
+	})
+	return fields
 }
 
 // declared are the names of functions, variables and constants.

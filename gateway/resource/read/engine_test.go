@@ -106,7 +106,7 @@ func TestEventsKeepTheirTimeToLive(t *testing.T) {
 	}
 }
 
-func TestStoreTrouble(t *testing.T) {
+func TestStoreTrouble_RV06(t *testing.T) {
 	store := storagetest.NewMemory()
 	w := worldOver(t, store)
 	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
