@@ -66,6 +66,8 @@ var outcomes = []struct{ list, to, object, want string }{
 	{`{unit: {field: a, kind: Quantity, unit: Mi}}`, "v1", `"a":"1Gi"`, `},"a":1024`},
 	{`{unit: {field: a, kind: Quantity, unit: Mi}}`, "v1", `"a":"` + strings.Repeat("1", 65) + `"`, `Widget n: spec.conversions[0].rules[0].unit: a is no Quantity in "Mi" that can be written as a number`},
 	{`{scale: {field: a, by: "10"}}`, "v2", `"a":"x"`, "Widget n: spec.conversions[0].rules[0].scale: a is not a number of at most 64 digits"},
+	{`{scale: {field: a, by: "10"}}`, "v2", `"a":null`, `},"a":null`},
+	{`{scale: {field: a, by: "10"}}`, "v2", `"b":1`, `},"b":1`},
 	{`{scale: {field: a, by: "3"}}`, "v1", `"a":1`, "Widget n: spec.conversions[0].rules[0].scale: a has no end when it is scaled: say how to round"},
 	{`{type: {field: a, from: string, to: integer}}`, "v2", `"a":"1.5"`, "Widget n: spec.conversions[0].rules[0].type: a is no string that is a integer"},
 	{`{type: {field: a, from: string, to: boolean}}`, "v2", `"a":"yes"`, "Widget n: spec.conversions[0].rules[0].type: a is no string that is a boolean"},
