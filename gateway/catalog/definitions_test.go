@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/conversion"
@@ -380,5 +381,23 @@ func TestTheCompilerIsToldWhatIsServed(t *testing.T) {
 	c.update("as.example.com", view.NewEntry(storage.KV{Value: stored("as", `,"labels":{"a":"b"}`, "serve v2"), Revision: 3}))
 	if len(told) != 0 {
 		t.Error("what did not change was compiled again")
+	}
+}
+
+// While the catalog is behind, a resource is in force if the cache shows the definition that
+// it was made of, and has to be waited for if that is another, or gone.
+func TestWhatIsInForceWhileTheCatalogIsBehind_CRD24(t *testing.T) {
+	d := startCatalog(t, storagetest.NewMemory())
+	d.put("good", "", "serve v1")
+	r := d.served("good")
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	d.applied.Store(0)
+	if err := d.InForce(late, r); err != nil {
+		t.Errorf("as it is shown: %v", err)
+	}
+	r.definedAt.Add(-1)
+	if err := d.InForce(late, r); !apierrors.IsTimeout(err) {
+		t.Errorf("another is shown: %v", err)
 	}
 }
