@@ -102,6 +102,31 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// Who asks for a name is shown the certificate for it, and others the gateway's own.
+func TestCertificatesForNames(t *testing.T) {
+	other := serve(t)
+	if _, err := New(context.Background(), other, "other", unchanged); err != nil {
+		t.Fatal(err)
+	}
+	o, keys := serve(t), filepath.Join(other.DataDir, "pki")
+	o.TLS.Named = []string{filepath.Join(keys, "serving.crt") + "," + filepath.Join(keys, "serving.key") + ":api.example.com"}
+	i, err := New(context.Background(), o, "gateway", unchanged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := func(name string) []byte {
+		c, err := i.TLS().GetCertificate(&tls.ClientHelloInfo{ServerName: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Certificate[0]
+	}
+	want, err := tls.LoadX509KeyPair(filepath.Join(keys, "serving.crt"), filepath.Join(keys, "serving.key"))
+	if err != nil || !slices.Equal(shown("api.example.com"), want.Certificate[0]) || slices.Equal(shown("localhost"), want.Certificate[0]) {
+		t.Errorf("another certificate: %v", err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(o *options.Serve)
@@ -110,6 +135,7 @@ func TestRefusals(t *testing.T) {
 		"tokens":      {func(o *options.Serve) { o.TokenAuthFile = file(t, "a,b\n") }, "--token-auth-file: "},
 		"authorities": {func(o *options.Serve) { o.ClientCAFile = file(t, "none") }, "--client-ca-file: "},
 		"certificate": {func(o *options.Serve) { o.TLSCertFile, o.TLSPrivateKeyFile = "none", "none" }, "none"},
+		"named":       {func(o *options.Serve) { o.TLS.Named = []string{"none,none"} }, "none"},
 		"folder":      {func(o *options.Serve) { o.DataDir = file(t, "") }, "not a directory"},
 	} {
 		o := serve(t)
