@@ -262,6 +262,7 @@ func TestServe_Order(t *testing.T) {
 	}{
 		"nobody":               {"POST", widgets, "", nil, 403, `User \"system:anonymous\" cannot create resource \"widgets\"`, false},
 		"an unknown token":     {"POST", widgets, "Bearer x", nil, 401, "Unauthorized", false},
+		"an unknown, open":     {"GET", "/version", "Bearer x", nil, 401, "Unauthorized", false}, // who shows something wrong is not nobody
 		"nobody, no such path": {"POST", "/nothing", "", nil, 403, `User \"system:anonymous\" cannot post path`, false},
 		"nobody, a bad time":   {"POST", widgets + "?timeout=x", "", nil, 400, "invalid timeout", false},
 		"nobody, open":         {"GET", "/version", "", nil, 200, "hello", false},

@@ -165,6 +165,33 @@ func TestBinding(t *testing.T) {
 	}
 }
 
+// A Binding that is made among the bindings names its pod itself.
+func TestBindingsNameTheirPod(t *testing.T) {
+	e := world(t)
+	r := e.Catalog.Snapshot().Resource(bindings)
+	among := resource.Target{Resource: r, Version: r.Def.Version("v1"), Namespace: "ns"}
+	bind := Created(func(c resource.Caller) Objects { return e.Client.As(c) }, e.Verbs)["binding"]
+	for _, c := range []struct{ meta, want string }{
+		{`{}`, "Name parameter required."},
+		{`{"generateName":"p"}`, "Name parameter required."},
+		{`{"name":"none"}`, `pods "none" not found`},
+		{`{"name":"p","namespace":"other"}`, "the namespace of the provided object does not match the namespace sent on the request"},
+		{`{"name":"p"}`, ""},
+		{`{"name":"p"}`, `already assigned to node "n"`},
+	} {
+		_, err := bind(t.Context(), among, runtime.ContentTypeJSON, []byte(`{"metadata":`+c.meta+`,"target":{"kind":"Node","name":"n"}}`), resource.WriteOptions{Caller: resource.Component("test")})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.meta, err, c.want)
+		}
+		if err := e.Fresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if node, _, _ := unstructured.NestedString(look(t, e, kind, "p").Object, "spec", "nodeName"); node != "n" {
+		t.Errorf("it is on %q", node)
+	}
+}
+
 func TestEviction(t *testing.T) {
 	e := world(t)
 	if got := ask(t, e, "eviction", "p", `{"metadata":{"name":"q"}}`); !strings.Contains(got, "does not match") {
