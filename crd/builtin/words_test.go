@@ -36,8 +36,13 @@ func TestRefusalsSayNoExpressions(t *testing.T) {
 			t.Errorf("%s %s:\ngot  %v\nwant %s", c.kind, c.spec, err, c.want)
 		}
 	}
-	err := crdtest.Creation(t, defs["endpoints"], `{"metadata":{"name":"w"},"subsets":[{"addresses":[{"ip":"1.2.3.4"}],"ports":[{"port":1,"name":"a"},{"port":2}]}]}`)
-	if got := crdtest.Message(err); got != "subsets[0].ports[1].name: Required value" {
-		t.Error(got)
+	for _, c := range []struct{ kind, rest, want string }{
+		{"endpoints", `"subsets":[{"addresses":[{"ip":"1.2.3.4"}],"ports":[{"port":1,"name":"a"},{"port":2}]}]`, "subsets[0].ports[1].name: Required value"},
+		{"priorityclass", `"value":1000000001`, "value: Forbidden: maximum allowed value of a user defined priority is 1000000000"},
+	} {
+		err := crdtest.Creation(t, defs[c.kind], `{"metadata":{"name":"w"},`+c.rest+`}`)
+		if got := crdtest.Message(err); got != c.want {
+			t.Errorf("%s: %v", c.kind, err)
+		}
 	}
 }
