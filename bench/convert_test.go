@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -26,28 +27,35 @@ import (
 // has both ends of the connection in it.
 func BenchmarkConversion(b *testing.B) {
 	converters := map[string]conversion.Converter{"module": moduleConverter(b), "rules": rulesConverter(b), "webhook": webhookConverter(b)}
-	self := &target{pid: os.Getpid()}
 	for _, name := range []string{"module", "rules", "webhook"} {
-		for _, n := range []int{1, 500} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				objects := make([][]byte, n)
-				for i := range objects {
-					objects[i] = workload.Object(i, 9)
-				}
-				if _, err := converters[name].Convert(b.Context(), workload.Group+"/v2", objects); err != nil {
-					b.Fatal(err)
-				}
-				used := self.usage().cpu
-				for b.Loop() {
-					if _, err := converters[name].Convert(b.Context(), workload.Group+"/v2", objects); err != nil {
-						b.Fatal(err)
-					}
-				}
-				used = self.usage().cpu - used
-				b.ReportMetric(float64(used.Microseconds())/float64(b.N*n), "cpu-us/object")
-			})
+		for _, c := range []struct{ objects, namespaces int }{{1, 1}, {500, 1}, {500, 50}, {500, 500}} {
+			of := fmt.Sprintf("%s/%d", name, c.objects)
+			if c.namespaces > 1 {
+				of += fmt.Sprintf("-of-%d-namespaces", c.namespaces)
+			}
+			b.Run(of, func(b *testing.B) { benchmarkConversion(b, converters[name], c.objects, c.namespaces) })
 		}
 	}
+}
+
+func benchmarkConversion(b *testing.B, by conversion.Converter, n, namespaces int) {
+	objects := make([][]byte, n)
+	for i := range objects { // in the order of lists
+		home := fmt.Sprintf(`"namespace":"tenant-%d"`, i*namespaces/n)
+		objects[i] = bytes.Replace(workload.Object(i, 9), []byte(`"namespace":"default"`), []byte(home), 1)
+	}
+	if _, err := by.Convert(b.Context(), workload.Group+"/v2", objects); err != nil {
+		b.Fatal(err)
+	}
+	self := &target{pid: os.Getpid()}
+	used := self.usage().cpu
+	for b.Loop() {
+		if _, err := by.Convert(b.Context(), workload.Group+"/v2", objects); err != nil {
+			b.Fatal(err)
+		}
+	}
+	used = self.usage().cpu - used
+	b.ReportMetric(float64(used.Microseconds())/float64(b.N*n), "cpu-us/object")
 }
 
 func moduleConverter(b *testing.B) conversion.Converter {
