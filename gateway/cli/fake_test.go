@@ -150,10 +150,15 @@ func (g *fakeGateway) create(w http.ResponseWriter, r *http.Request, base string
 		status(w, 409, "AlreadyExists")
 		return
 	}
-	g.set(path, obj)
+	dry := r.URL.Query().Get("dryRun") != ""
+	if !dry {
+		g.set(path, obj)
+	}
 	w.WriteHeader(201)
 	_ = json.NewEncoder(w).Encode(obj)
-	g.changed(g, path, obj)
+	if !dry {
+		g.changed(g, path, obj)
+	}
 }
 
 func (g *fakeGateway) replace(w http.ResponseWriter, r *http.Request, path string) {

@@ -57,6 +57,7 @@ const rateAnnotation = "migration.wasmgate.dev/rate"
 type migrateCommand struct {
 	client clientFlags
 	noWait bool
+	dryRun bool
 	rate   float64
 	format output
 	// out is for what the command prints, errOut for the progress where programs
@@ -70,8 +71,10 @@ func newMigrate() *cobra.Command {
 		Use:   "migrate RESOURCE.GROUP",
 		Short: "Rewrite all stored objects of a resource at its storage version",
 		Long: "Rewrite all stored objects of a resource at its storage version, and wait until\n" +
-			"that is done. The gateway does the work: it goes on when this command ends.",
-		Example: "  wasmgate migrate crontabs.example.com",
+			"that is done. The gateway does the work: it goes on when this command ends. With\n" +
+			"--dry-run all objects are only read at that version: nothing is written, and what\n" +
+			"does not convert is told.",
+		Example: "  wasmgate migrate crontabs.example.com --dry-run\n  wasmgate migrate crontabs.example.com",
 		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m.out, m.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -88,13 +91,14 @@ func newMigrate() *cobra.Command {
 	}
 	m.client.add(cmd, 24*time.Hour)
 	cmd.Flags().BoolVar(&m.noWait, "no-wait", false, "start the migration and leave it to itself")
+	cmd.Flags().BoolVar(&m.dryRun, "dry-run", false, "only let the gateway check the migration, and see whether all objects convert")
 	m.format.add(cmd, asJSON, asYAML, asName)
 	cmd.Flags().Float64Var(&m.rate, "rate", 0, "the most `objects` per second (default no limit)")
 	return cmd
 }
 
 func (m *migrateCommand) run(ctx context.Context, cfg *rest.Config, asked schema.GroupResource) error {
-	gr, err := resolve(cfg, asked)
+	gvr, err := resolve(cfg, asked)
 	if err != nil {
 		return err
 	}
@@ -102,7 +106,10 @@ func (m *migrateCommand) run(ctx context.Context, cfg *rest.Config, asked schema
 	if err != nil {
 		return err
 	}
-	objects := client.Resource(migrations)
+	if m.dryRun {
+		return m.try(ctx, client, gvr)
+	}
+	objects, gr := client.Resource(migrations), gvr.GroupResource()
 	created, err := m.create(ctx, objects, gr)
 	if err != nil {
 		return err
@@ -120,25 +127,25 @@ func (m *migrateCommand) run(ctx context.Context, cfg *rest.Config, asked schema
 
 // resolve finds the resource that is meant by a plural, singular or short
 // name.
-func resolve(cfg *rest.Config, asked schema.GroupResource) (schema.GroupResource, error) {
+func resolve(cfg *rest.Config, asked schema.GroupResource) (found schema.GroupVersionResource, err error) {
 	client, err := discovery.NewDiscoveryClientForConfig(cfg)
 	if err != nil {
-		return asked, err
+		return found, err
 	}
 	groups, err := restmapper.GetAPIGroupResources(client)
 	if err != nil {
-		return asked, fmt.Errorf("cannot ask %s what it serves: %w", cfg.Host, err)
+		return found, fmt.Errorf("cannot ask %s what it serves: %w", cfg.Host, err)
 	}
 	mapper := restmapper.NewShortcutExpander(restmapper.NewDiscoveryRESTMapper(groups), client, nil)
-	found, err := mapper.ResourceFor(asked.WithVersion(""))
+	found, err = mapper.ResourceFor(asked.WithVersion(""))
 	if meta.IsNoMatchError(err) {
-		return asked, fmt.Errorf("the server serves no resource %q; `kubectl api-resources` lists what it serves", asked)
+		return found, fmt.Errorf("the server serves no resource %q; `kubectl api-resources` lists what it serves", asked)
 	}
-	return found.GroupResource(), err
+	return found, err
 }
 
-// create makes the migration.
-func (m *migrateCommand) create(ctx context.Context, objects dynamic.ResourceInterface, gr schema.GroupResource) (*unstructured.Unstructured, error) {
+// create makes the migration, or with a dry run has it checked.
+func (m *migrateCommand) create(ctx context.Context, objects dynamic.ResourceInterface, gr schema.GroupResource, dryRun ...string) (*unstructured.Unstructured, error) {
 	var annotations map[string]string
 	if m.rate > 0 {
 		annotations = map[string]string{rateAnnotation: strconv.FormatFloat(m.rate, 'f', -1, 64)}
@@ -155,7 +162,7 @@ func (m *migrateCommand) create(ctx context.Context, objects dynamic.ResourceInt
 	if err != nil {
 		return nil, err
 	}
-	created, err := objects.Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+	created, err := objects.Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{DryRun: dryRun})
 	if apierrors.IsNotFound(err) {
 		return nil, errors.New("the server has no StorageVersionMigration (storagemigration.k8s.io/v1): is it a wasmgate?")
 	}
