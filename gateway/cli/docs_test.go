@@ -26,8 +26,8 @@ func TestDocumentsNameRealFlags(t *testing.T) {
 	if err != nil || len(documents) == 0 {
 		t.Fatal(documents, err)
 	}
-	// The flags of kubectl, of compilers and of what runs tests are their own.
-	others := regexp.MustCompile("`kubectl[^`]*`|(?m:^[ $]*(?:until |.*[|] )?kubectl .*$)|cargo build .*|npm install .*|node --test|`--(?:exportStart|use)[^`]*`")
+	// The flags of kubectl, of etcd, of compilers and of what runs tests are their own.
+	others := regexp.MustCompile("`(?:kubectl|docker|etcdctl|etcdutl)[^`]*`|(?m:^[ $]*(?:until |.*[|] )?kubectl .*$)|cargo build .*|npm install .*|node --test|`--(?:exportStart|use)[^`]*`")
 	flagPattern := regexp.MustCompile("(?:^|[\\s`(])--([a-z][a-z0-9-]*)")
 	for _, document := range append(documents, "../../README.md", "../../RATIONALE.md") {
 		text, err := os.ReadFile(document)

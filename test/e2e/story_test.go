@@ -133,6 +133,10 @@ func (s *scenario) addVersion() {
 
 // migrate rewrites what is stored, after which v1beta1 can go.
 func (s *scenario) migrate(g *harness.Gateway) {
+	if out := g.CLI(s.t, "migrate", "crontabs."+s.group, "--dry-run"); !strings.HasSuffix(out, "can be migrated (dry run): 3 objects converted to v1\n") {
+		s.t.Errorf("tried: %s", out)
+	}
+	s.wantStored("second", "v1beta1")
 	g.CLI(s.t, "migrate", "crontabs."+s.group)
 	s.wantStored("first", "v1", "second", "v1", "third", "v1")
 	s.wantStoredVersions("v1")
