@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -34,9 +35,13 @@ func (m *migrateCommand) try(ctx context.Context, client dynamic.Interface, gvr 
 	options := metav1.ListOptions{Limit: tryPage}
 	for {
 		page, err := client.Resource(gvr).List(ctx, options)
+		if next := afterExpiry(err); next != "" {
+			options.Continue = next
+			continue
+		}
 		if err != nil {
 			bar.end()
-			return fmt.Errorf("%s cannot be migrated to %s: after %s: %w", gvr.GroupResource(), gvr.Version, objectsIn(g.Done), err)
+			return untried(gvr, g.Done, err)
 		}
 		g.Done += int64(len(page.Items))
 		g.Total = g.Done
@@ -54,6 +59,25 @@ func (m *migrateCommand) try(ctx context.Context, client dynamic.Interface, gvr 
 	}
 	_, err = fmt.Fprintf(m.out, "%s can be migrated (dry run): %s converted to %s\n", gvr.GroupResource(), objectsIn(g.Done), gvr.Version)
 	return err
+}
+
+// afterExpiry is where a list goes on, of the newest state, whose own state is no longer
+// kept; "" where err is another.
+func afterExpiry(err error) string {
+	var s apierrors.APIStatus
+	if !apierrors.IsResourceExpired(err) || !errors.As(err, &s) {
+		return ""
+	}
+	return s.Status().Continue
+}
+
+// untried tells what does not convert, or why nobody knows.
+func untried(gvr schema.GroupVersionResource, done int64, err error) error {
+	says := "cannot be migrated to"
+	if !apierrors.IsInternalError(err) {
+		says = "cannot be read to try it at"
+	}
+	return fmt.Errorf("%s %s %s: after %s: %w", gvr.GroupResource(), says, gvr.Version, objectsIn(done), err)
 }
 
 // storedAt is the version at which objects of a resource are stored: of a custom one what
