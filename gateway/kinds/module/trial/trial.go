@@ -74,8 +74,9 @@ type comparison struct {
 	part      module.Part // of the call that is under way
 }
 
-// page compares over the objects of one page, and tells of each call of the two:
-// one may take as long as the limit of a module allows.
+// page compares over the objects of one page, and tells whenever the two have brought
+// those of one version to another: a call for each of their namespaces, of which each may take as
+// long as the limit of a module allows.
 func (c *comparison) page(ctx context.Context, page storage.Page, served []string) error {
 	byVersion := map[string][][]byte{}
 	for _, kv := range page.KVs {
