@@ -47,3 +47,24 @@ func TestVolumesOfAttachments(t *testing.T) {
 		}
 	}
 }
+
+// An attachment names a volume or holds one; a name that is empty is one.
+func TestSourcesOfAttachments(t *testing.T) {
+	const (
+		held    = `"inlineVolumeSpec":{"accessModes":["ReadWriteOnce"],"csi":{"driver":"d","volumeHandle":"h"}}`
+		exactly = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+	)
+	d := builtintest.Definitions(t)["volumeattachment"]
+	for source, want := range map[string]string{
+		held: "", `"persistentVolumeName":"pv"`: "",
+		``:                                    "spec.source: Required value: " + exactly,
+		`"persistentVolumeName":"pv",` + held: "spec.source: Forbidden: " + exactly,
+		`"persistentVolumeName":"",` + held:   "spec.source: Forbidden: " + exactly,
+		`"persistentVolumeName":""`:           "spec.source.persistentVolumeName: Required value: must specify non empty persistentVolumeName",
+	} {
+		err := crdtest.Creation(t, d, `{"metadata":{"name":"x"},"spec":{"attacher":"a.example.com","nodeName":"n","source":{`+source+`}}}`)
+		if got := crdtest.Message(err); (err == nil) != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %v, want %q", source, err, want)
+		}
+	}
+}
