@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -121,6 +122,30 @@ func TestMetadataIsRestored_CRD17(t *testing.T) {
 				t.Errorf("got  %s %v\nwant %s", out, err, want)
 			}
 		})
+	}
+}
+
+// A converter may give an object as many labels as kube-apiserver takes of one; where
+// they are wrong a refusal tells some of them, which are not put together of all.
+func TestManyLabelsOfAConverter_CRD17(t *testing.T) {
+	converted := func(end string) ([][]byte, error) {
+		var labels []string
+		for n := range 20000 {
+			labels = append(labels, fmt.Sprintf(`"l%05d%s":"1"`, n, end))
+		}
+		got := `{"apiVersion":"example.com/v1","kind":"Conv","metadata":{"name":"a","namespace":"default","uid":"2fd0","labels":{` + strings.Join(labels, ",") + `}}}`
+		return conversion.Checked(convertFunc(func(string, [][]byte) ([][]byte, error) { return [][]byte{[]byte(got)}, nil })).
+			Convert(t.Context(), "example.com/v1", [][]byte{[]byte(original)})
+	}
+	if out, err := converted(""); err != nil || strings.Count(string(out[0]), `":"1"`) != 20000 {
+		t.Errorf("%d objects, %v", len(out), err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := converted("!")
+	runtime.ReadMemStats(&after)
+	if made := after.TotalAlloc - before.TotalAlloc; err == nil || made > 1<<30 || !strings.Contains(err.Error(), "metadata.labels: Invalid value") {
+		t.Errorf("%d MB were made of a refusal of %d bytes", made>>20, len(fmt.Sprint(err)))
 	}
 }
 

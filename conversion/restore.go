@@ -11,6 +11,7 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
@@ -116,10 +117,10 @@ func checkStrings(name string, original, converted []byte) error {
 		return nil
 	}
 	if name == "labels" {
-		return metav1validation.ValidateLabels(have, field.NewPath("metadata", "labels")).ToAggregate()
+		return excerpt.Errors(metav1validation.ValidateLabels(have, field.NewPath("metadata", "labels")))
 	}
 	// The path is upstream's, singular.
-	return apivalidation.ValidateAnnotations(have, field.NewPath("metadata", "annotation")).ToAggregate()
+	return excerpt.Errors(apivalidation.ValidateAnnotations(have, field.NewPath("metadata", "annotation")))
 }
 
 func stringMap(name string, raw []byte) (map[string]string, error) {

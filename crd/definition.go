@@ -238,6 +238,14 @@ type TextCodec interface {
 	EncodeText(text []byte) []byte
 }
 
+// KeepingCodec is a Codec that knows of objects that they come back as they are.
+type KeepingCodec interface {
+	Codec
+	// Keeps tells that Decode makes of what Encode makes of a tree that tree again. It
+	// may say no where it does, and leaves the tree as it is.
+	Keeps(obj map[string]any) bool
+}
+
 // Version returns the version of that name, or nil.
 func (d *Definition) Version(name string) *Version {
 	for _, v := range d.Versions {

@@ -82,7 +82,7 @@ func TestLimits(t *testing.T) {
 	}
 	if *writeLimits {
 		slices.Sort(now)
-		if err := os.WriteFile(limitsFile, []byte(strings.Join(now, "\n")+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(limitsFile, []byte(strings.Join(append(now, ""), "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -32,7 +32,7 @@ type stage struct {
 // refused are the policies that refuse a request.
 type refused struct {
 	messages []string
-	reason   metav1.StatusReason // of the first
+	reason   metav1.StatusReason // the same of all
 }
 
 // Admit implements [admission.Stage].
@@ -116,9 +116,7 @@ func (r *refused) add(m *Mutation, b *Binding, cause error, reason metav1.Status
 	if b != nil {
 		who = fmt.Sprintf("'%s' with binding '%s'", m.name, b.Name)
 	}
-	if len(r.messages) == 0 {
-		r.reason = reason
-	}
+	r.reason = reason
 	r.messages = append(r.messages, fmt.Sprintf("policy %s denied request: %v", who, cause))
 }
 

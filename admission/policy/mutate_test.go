@@ -17,11 +17,11 @@ import (
 )
 
 func config(e string) string {
-	return fmt.Sprintf(`{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":%q}}`, e)
+	return fmt.Sprintf(`{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":%s}}`, quoted(e))
 }
 
 func patching(e string) string {
-	return fmt.Sprintf(`{"patchType":"JSONPatch","jsonPatch":{"expression":%q}}`, e)
+	return fmt.Sprintf(`{"patchType":"JSONPatch","jsonPatch":{"expression":%s}}`, quoted(e))
 }
 
 func mutating(mutations ...string) string {
@@ -77,6 +77,7 @@ func TestWhatMutationsMake_DRY02(t *testing.T) {
 		"no compilation":      {mutating(config(`nobody`)), nil, head + "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nobody' (in container '')\n | nobody\n | ^"},
 		"a bad path":          {mutating(patching(`[JSONPatch{op: 'remove', path: '/nothing'}]`)), nil, head + `JSON Patch: error in remove for path: '/nothing': Unable to remove nonexistent key: nothing: missing value`},
 		"a patch uncompiled":  {mutating(patching(`nobody`)), nil, head + "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nobody' (in container '')\n | nobody\n | ^"},
+		"a defect, ignored":   {`"failurePolicy":"Ignore",` + mutating(patching(`[JSONPatch{op: 'add', path: '/l', value: [null]}, JSONPatch{op: 'test', path: '/l', value: [null]}]`), config(`Object{host: 'x'}`)), map[string]any{"host": "x"}, ""},
 		"a patch of nothing":  {`"mutations":[{"patchType":"JSONPatch"}]`, nil, `policy "p" denied request: failed to configure policy: unknown mutation of type "JSONPatch"`},
 		"nothing to apply":    {`"mutations":[{"patchType":"ApplyConfiguration"}]`, nil, `policy "p" denied request: failed to configure policy: unknown mutation of type "ApplyConfiguration"`},
 		"an unknown mutation": {`"mutations":[{"patchType":"Odd"}]`, nil, `policy "p" denied request: failed to configure policy: unknown mutation of type "Odd"`},

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
+	"github.com/wasmgate/wasmgate/crd/jsonpatch"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -66,9 +67,12 @@ func UnreadableMutation(name string, cause error) *Mutation {
 // objects that have no Go type.
 var interfaces = apiserveradmission.NewObjectInterfacesFromScheme(runtime.NewScheme())
 
+// jsonPatch is a mutation by patches. A panic of the library that applies these is an
+// error (see [jsonpatch.Patch.Apply]), so that it is the policy that says what follows.
 func jsonPatch(e admissioncel.MutatingEvaluator) changer {
 	patcher := patch.NewJSONPatcher(e)
-	return func(ctx context.Context, r *request, a asked, i invocation) (map[string]any, error) {
+	return func(ctx context.Context, r *request, a asked, i invocation) (tree map[string]any, err error) {
+		defer jsonpatch.Recovered(&err)
 		out, err := patcher.Patch(ctx, patch.Request{
 			MatchedResource:     i.resource(r),
 			VersionedAttributes: a.attributes, ObjectInterfaces: interfaces, Namespace: a.namespace,
@@ -159,15 +163,10 @@ func (q *request) change(ctx context.Context, i invocation, change changer) erro
 		return err
 	}
 	after, err := change(ctx, q, a, i)
-	if err != nil {
-		return err
+	if err == nil {
+		after, err = plain(after) // trees of both have their managedFields in one form now
 	}
-	// Trees of both have their managedFields in one form now.
-	data, err := object.Encode(after)
 	if err != nil {
-		return err
-	}
-	if after, _, err = object.ParseObject(data); err != nil {
 		return err
 	}
 	before, err := q.GetObjectAt(ctx, i.version)

@@ -49,6 +49,7 @@ func TestTypesOfExpressions_CEL20(t *testing.T) {
 	}{
 		"right":                               {one + `"validations":[{"expression":"object.host == 'a' && oldObject.metadata.name == request.name && namespaceObject.metadata.name == 'x'"}]`, nil},
 		"an unknown field":                    {one + `"validations":[{"expression":"true"},{"expression":"object.port == 1"}]`, []string{"spec.validations[1].expression", "example.com/v1, Kind=Tab: ERROR: <input>:1:7: undefined field 'port'\n | object.port == 1\n | ......^\n"}},
+		"what every object has":               {one + `"validations":[{"expression":"object.metadata.generateName == 'a'"}]`, nil},
 		"of the old object":                   {one + `"validations":[{"expression":"oldObject.port == 1"}]`, []string{"spec.validations[0].expression", "undefined field 'port'"}},
 		"another type":                        {one + `"validations":[{"expression":"object.host == 1"}]`, []string{"spec.validations[0].expression", "found no matching overload for '_==_' applied to '(string, int)'"}},
 		"in a message":                        {one + `"validations":[{"expression":"true","messageExpression":"object.prot"}]`, []string{"spec.validations[0].messageExpression", "undefined field 'prot'"}},

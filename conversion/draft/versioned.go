@@ -47,6 +47,7 @@ func stays(in *schema, t twin) bool {
 func moveTwins(w *work) {
 	for _, t := range w.twins {
 		w.move(t.a, t.b, Op{At: path(t.a), Why: fmt.Sprintf("%s is in what is called as a version, so it is the field of that version", path(longer(t.a, t.b)))})
+		w.ops[len(w.ops)-1].room = t.a
 		w.walk(t.b, t.from, t.to, len(t.b))
 	}
 }

@@ -66,3 +66,30 @@ func TestRangesOfProtocolsStay(t *testing.T) {
 		t.Errorf("%s", got[0])
 	}
 }
+
+// A field that goes where the other version keeps it leaves its place to what is else of its
+// name there, which is lost neither way.
+func TestPlacesOfFieldsThatAreKeptElsewhere(t *testing.T) {
+	const flag = `"ready":{"type":"string"}`
+	object := func(name, in string) string { return `"` + name + `":{"type":"object","properties":{` + in + `}}` }
+	old := parsed(t, `{"type":"object","properties":{`+object("status", flag)+`}}`)
+	next := parsed(t, `{"type":"object","properties":{`+object("status", object("ready", flag)+","+object("v1beta1", flag))+`}}`)
+	d := Between(Version{"v1alpha3", old}, Version{"v1beta2", next})
+	r, errs := rules.Compile(rules.Spec{Conversions: []rules.Conversion{d.Rules()}})
+	if len(errs) > 0 {
+		t.Fatal(errs.ToAggregate())
+	}
+	const head = `{"apiVersion":"example.com/`
+	stored := []byte(head + `v1beta2","kind":"Widget","metadata":{"name":"a"},"status":{"ready":{"ready":"x"},"v1beta1":{"ready":"y"}}}`)
+	for _, want := range []struct{ version, status string }{
+		{"v1alpha3", `"status":{"ready":"y"}}`}, {"v1beta2", `"status":{"ready":{"ready":"x"},"v1beta1":{"ready":"y"}}}`},
+	} {
+		got, err := r.Convert(t.Context(), "example.com/"+want.version, [][]byte{stored})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored = got[0]; !strings.HasSuffix(string(stored), want.status) {
+			t.Errorf("%s, want %s", stored, want.status)
+		}
+	}
+}

@@ -27,6 +27,10 @@ func TestFieldsThatDiffer(t *testing.T) {
 	if got, err = Differences(d.Versions[0], a, a); err != nil || len(got) > 0 {
 		t.Errorf("of one: %q, %v", got, err)
 	}
+	more := []Difference{{"metadata.labels", `"2"`, `"1"`}, {"spec.list[*].n", "7", "2"}, {"spec.list[*]", "", `{"n":3}`}, {"spec.map[*]", "", `"v"`}, {"spec.text", "", `"x"`}, {"spec.z", `"1"`, "1"}}
+	if got, err = Differences(d.Versions[0], b, a); err != nil || !slices.Equal(got, more) {
+		t.Errorf("the other way: %q, %v\nwant %q", got, err, more)
+	}
 	for _, pair := range [][2][]byte{{a, []byte("{")}, {[]byte("{"), a}} {
 		if got, err := Differences(d.Versions[0], pair[0], pair[1]); err == nil {
 			t.Errorf("of what is no object: %q", got)
@@ -42,14 +46,28 @@ func TestChangesAreToldUntilThereAreEnough(t *testing.T) {
 		{[]any{"a", 1}, true, true}, {[]any{"a", 2}, true, false}, {[]any{"b", "c"}, true, true},
 		{[]any{"b", "d"}, true, false}, {[]any{"b", "g"}, false, true}, {[]any{"f"}, true, true},
 	}
+	back := []Change{
+		{[]any{"a", 1}, true, true}, {[]any{"a", 2}, false, true}, {[]any{"b", "c"}, true, true},
+		{[]any{"b", "d"}, false, true}, {[]any{"b", "g"}, true, false}, {[]any{"f"}, true, true},
+	}
 	for most := 1; most <= len(want); most++ {
-		var got []Change
-		Changes(a, b, func(c Change) bool {
-			got = append(got, c)
-			return len(got) < most
-		})
-		if fmt.Sprint(got) != fmt.Sprint(want[:most]) {
-			t.Errorf("%d are enough: %v, want %v", most, got, want[:most])
+		for _, way := range []struct {
+			from, to map[string]any
+			want     []Change
+		}{{a, b, want}, {b, a, back}} {
+			var got []Change
+			Changes(way.from, way.to, func(c Change) bool {
+				got = append(got, c)
+				return len(got) < most
+			})
+			if fmt.Sprint(got) != fmt.Sprint(way.want[:most]) {
+				t.Errorf("%d are enough: %v, want %v", most, got, way.want[:most])
+			}
 		}
+	}
+	var got []Change
+	Changes(map[string]any{"a": map[string]any{"x": "y"}}, map[string]any{"a": "text"}, func(c Change) bool { got = append(got, c); return true })
+	if len(got) != 1 || len(got[0].Place) != 1 {
+		t.Errorf("what becomes a text: %v", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -128,10 +129,17 @@ func (j *journey) convert(ctx context.Context, of map[string]any, data []byte, t
 		return out[0], nil, nil
 	case err == nil:
 		return nil, nil, fmt.Errorf("the converter returned %d objects for one", len(out))
-	case ctx.Err() != nil || j.temporary != nil && j.temporary(err):
+	case over(ctx) || j.temporary != nil && j.temporary(err):
 		return nil, nil, err
 	}
 	return nil, j.failed(err, of), nil
+}
+
+// over reports whether a context is done, or is about to be: what a converter made of it
+// may end a moment before it does, and that is no failure of the converter.
+func over(ctx context.Context) bool {
+	deadline, ends := ctx.Deadline()
+	return ctx.Err() != nil || ends && !time.Now().Before(deadline)
 }
 
 // read is what is served of a converted object.

@@ -38,6 +38,28 @@ oneOf: [{required: [a, c]}, {required: [b]}, {required: [a, b]}]
 	}
 }
 
+// A branch says more of the fields that there are, brings none of its own, and takes out
+// what must not be there.
+func TestWhatABranchSays(t *testing.T) {
+	var s schema
+	if err := yaml.UnmarshalStrict([]byte(`
+type: object
+properties: {a: {type: string}, b: {type: string}, c: {type: string}, d: {type: string}}
+anyOf:
+- properties: {a: {format: date, enum: ["2020-01-01"]}, e: {type: string}, z: {type: string}}
+  not: {required: [b, c]}
+`), &s); err != nil {
+		t.Fatal(err)
+	}
+	m := merged(&s, 0)
+	if got := slices.Sorted(maps.Keys(m.Properties)); !slices.Equal(got, []string{"a", "d"}) {
+		t.Errorf("the fields are %q", got)
+	}
+	if a := m.Properties["a"]; a.Type != "string" || a.Format != "date" || len(a.Enum) != 1 {
+		t.Errorf("%+v", a)
+	}
+}
+
 // Of what a schema says and what its branches say the stricter one holds, whichever has more
 // to say.
 func TestTheStricterConditionHolds(t *testing.T) {

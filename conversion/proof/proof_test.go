@@ -112,6 +112,21 @@ func TestAnInterruptionIsToldAsSuch(t *testing.T) {
 	}
 }
 
+// late is a context whose deadline has passed a moment ago, and that nobody has ended yet.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
+
+// What a converter makes of the end of the time is no failure of the converter, also where
+// it sees the end first.
+func TestTheEndOfTheTimeIsNoFailure(t *testing.T) {
+	const spec = `spec: {type: object, properties: {a: {type: string}}}`
+	got := proof.Prove(late{t.Context()}, define(t, spec, spec), busyAs{context.DeadlineExceeded}, proof.Options{Budget: 5 * time.Minute, Objects: 20, Pairs: []proof.Pair{{From: "v1", To: "v2"}}})
+	if got.Verdict != proof.Unknown || !got.Again || len(got.Losses) > 0 || !strings.HasPrefix(got.Why, "v1:v2: the time is up: ") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Of a conversion that differs each time the example is as small as of any other loss.
 func TestExamplesOfUnstableConversionsAreSmall(t *testing.T) {
 	n := 0

@@ -102,7 +102,7 @@ func (s *search) one(ctx context.Context, obj map[string]any) {
 func (s *search) try(ctx context.Context, obj map[string]any) bool {
 	f, err := s.journey.run(ctx, obj, 2)
 	if err != nil {
-		if ctx.Err() == nil {
+		if !over(ctx) {
 			s.problem = err
 		}
 		return false
@@ -132,7 +132,7 @@ func (s *search) missing(ctx context.Context) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return fmt.Errorf("%w: %s", errInterrupted, state)
-	case ctx.Err() != nil:
+	case over(ctx):
 		return fmt.Errorf("%w: %s", errBudget, state)
 	case s.tried == 0:
 		return fmt.Errorf("no object could be made that the version's own rules accept")

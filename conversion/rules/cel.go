@@ -5,7 +5,6 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"github.com/wasmgate/wasmgate/crd/object"
-	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
 func (x *CEL) compile(c *compiler) *op {
@@ -30,12 +29,12 @@ func (x *CEL) compile(c *compiler) *op {
 
 // expression compiles an expression.
 func (c *compiler) expression(name, text string) *dyn.Expression {
-	c.text(name, text)
-	if len(text) > maxText {
+	known := len(c.errs)
+	if c.text(name, text); len(c.errs) > known {
 		return nil
 	}
-	e := dyn.New(text)
-	if err := e.Check(); text != "" && err != nil {
+	e := dyn.Bounded(text)
+	if err := e.Check(); err != nil {
 		c.invalid(name, text, err.Error())
 	}
 	return e
@@ -47,11 +46,15 @@ func computing(e *dyn.Expression, to []string) step {
 		if !r.around(item, to) {
 			return nil
 		}
-		raw := r.o.JSON()
-		if len(item) > 0 {
-			raw = r.at(item, nil).Raw()
+		text, err := made(r, e, r.at(item, nil).Raw(), to)
+		if err != nil {
+			return err
 		}
-		return made(r, e, raw, item, to, func() {})
+		if text == nil {
+			r.take(item, to)
+			return nil
+		}
+		return r.at(item, to).SetRaw(text)
 	}
 }
 
@@ -62,45 +65,32 @@ func rewriting(e *dyn.Expression, from, to []string) step {
 		if raw == nil {
 			return nil
 		}
-		return made(r, e, raw, item, to, func() {
-			if !inside(to, from) {
-				r.take(item, from)
-			}
-		})
+		text, err := made(r, e, raw, to)
+		if err != nil {
+			return err
+		}
+		if text == nil {
+			r.take(item, from)
+			r.take(item, to)
+			return nil
+		}
+		return r.replace(item, from, to, text)
 	}
 }
 
-// made puts at a place what an expression makes of a value; an optional value that is
-// none makes no field.
-func made(r *run, e *dyn.Expression, raw []byte, item, to []string, after func()) error {
+// made is what an expression makes of a value; nil is an optional value that is none.
+func made(r *run, e *dyn.Expression, raw []byte, to []string) ([]byte, error) {
 	self, err := decode(raw)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	value, none, err := e.Maybe(dyn.Variables{Self: self})
-	if err != nil {
-		return err
-	}
-	if none {
-		after()
-		r.take(item, to)
-		return nil
+	value, none, err := e.Maybe(dyn.Variables{Self: self, Within: r.ctx})
+	if none || err != nil {
+		return nil, err
 	}
 	text, err := object.Append(nil, value)
-	if err != nil {
-		return err
+	if err == nil && len(text) > maxMade {
+		err = fmt.Errorf("%s becomes larger than %d bytes", show(to), maxMade)
 	}
-	if len(text) > maxMade || !valid(text) {
-		return fmt.Errorf("%s becomes larger than %d bytes, or no JSON", show(to), maxMade)
-	}
-	if err := r.at(item, to).SetRaw(text); err != nil {
-		return err
-	}
-	after()
-	return nil
-}
-
-func valid(text []byte) bool {
-	end, err := rawjson.Skip(text, 0)
-	return err == nil && end == len(text)
+	return text, err
 }

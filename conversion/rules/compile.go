@@ -89,9 +89,9 @@ func Compile(s Spec) (*Rules, field.ErrorList) {
 
 // named judges the versions of a conversion.
 func named(at *field.Path, c Conversion) (errs field.ErrorList) {
-	for name, version := range map[string]string{"from": c.From, "to": c.To} {
-		for _, msg := range validation.IsDNS1035Label(version) {
-			errs = append(errs, field.Invalid(at.Child(name), version, "it does not name a version: "+msg))
+	for _, x := range [][2]string{{"from", c.From}, {"to", c.To}} {
+		for _, msg := range validation.IsDNS1035Label(x[1]) {
+			errs = append(errs, field.Invalid(at.Child(x[0]), x[1], "it does not name a version: "+msg))
 		}
 	}
 	if c.From == c.To {
@@ -106,11 +106,8 @@ func named(at *field.Path, c Conversion) (errs field.ErrorList) {
 // routes finds the shortest way between each two versions.
 func routes(edges []edge) map[pair][]edge {
 	ways := map[pair][]edge{}
-	starts := map[string]bool{}
-	for _, e := range edges {
-		starts[e.from] = true
-	}
-	for start := range starts {
+	for _, first := range edges {
+		start := first.from
 		reached := map[string][]edge{start: nil}
 		for next := []string{start}; len(next) > 0; next = next[1:] {
 			for _, e := range edges {
@@ -158,12 +155,10 @@ func compileAll(at *field.Path, all []Rule) (ops []*op, errs field.ErrorList) {
 		for name, compile := range set {
 			c := &compiler{at: at.Index(i).Child(name)}
 			o := compile(c)
-			if len(c.errs) > 0 {
-				errs = append(errs, c.errs...)
-				continue
+			if errs = append(errs, c.errs...); len(c.errs) == 0 {
+				o.at = c.at.String()
+				ops = append(ops, o)
 			}
-			o.at = c.at.String()
-			ops = append(ops, o)
 		}
 	}
 	return ops, errs

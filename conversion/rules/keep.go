@@ -46,9 +46,10 @@ func (k *Keep) compile(c *compiler) *op {
 			if raw == nil {
 				return nil
 			}
-			text, ok := rawjson.String(raw)
+			text, _ := rawjson.String(raw) // of anything else nothing, which is no JSON
+			text = strings.Trim(text, " \t\r\n")
 			end, err := rawjson.Skip([]byte(text), 0)
-			if !ok || err != nil || rawjson.Space([]byte(text), end) != len(text) {
+			if err != nil || end != len(text) {
 				return fmt.Errorf("the annotation %s holds no JSON: remove it, or mend it", name)
 			}
 			return r.at(item, p[0]).SetRaw([]byte(text))

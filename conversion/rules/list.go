@@ -1,8 +1,10 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -26,7 +28,7 @@ func (w *wrapped) compile(c *compiler) *op {
 		back: func(r *run, item []string) error {
 			f := r.at(item, p[0])
 			raw := f.Raw()
-			if raw == nil || raw[0] != '[' {
+			if !bytes.HasPrefix(raw, []byte("[")) {
 				return nil
 			}
 			if f.Len() != 1 {
@@ -74,10 +76,10 @@ func (c *compiler) annotation(name, annotation string, s scope) []string {
 // toMap refuses two items with the same key: one of them would be lost.
 func (k *keyed) toMap(r *run, item []string) error {
 	raw := r.at(item, k.list).Raw()
-	w, err := rawjson.Open(raw, 0, true)
-	if raw == nil || err != nil || w.IsObject() {
+	if !bytes.HasPrefix(raw, []byte("[")) {
 		return nil
 	}
+	w := open(raw)
 	type entry struct {
 		key   string
 		value []byte
@@ -100,13 +102,13 @@ func (k *keyed) toMap(r *run, item []string) error {
 		order = rawjson.AppendString(append(order, "[,"[min(i, 1)]), e.key)
 	}
 	order = append(order, ']')
-	less := func(a, b entry) int { return compare(a.key, b.key) }
+	less := func(a, b entry) int { return strings.Compare(a.key, b.key) }
 	if k.order != nil && !slices.IsSortedFunc(all, less) {
 		if err := r.o.At(k.order...).SetString(string(order)); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(all, less)
+	slices.SortFunc(all, less)
 	out := []byte{'{'}
 	for i, e := range all {
 		if i > 0 {
@@ -117,33 +119,10 @@ func (k *keyed) toMap(r *run, item []string) error {
 	return r.replace(item, k.list, k.by, append(out, '}'))
 }
 
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// replace puts a value at one place and takes another away, which may be the same.
-func (r *run) replace(item, from, to []string, raw []byte) error {
-	if !inside(from, to) {
-		if err := r.at(item, to).SetRaw(raw); err != nil {
-			return err
-		}
-		r.take(item, from)
-		return nil
-	}
-	r.at(item, from).Delete()
-	return r.at(item, to).SetRaw(raw)
-}
-
 // take divides an item of the list into its key and the rest.
 func (k *keyed) take(raw []byte) (key string, value []byte, err error) {
-	w, err := rawjson.Open(raw, 0, true)
-	if err != nil || !w.IsObject() {
+	w := open(raw)
+	if !w.IsObject() {
 		return "", nil, fmt.Errorf("an item of %s is not an object", show(k.list))
 	}
 	found := false
@@ -177,9 +156,8 @@ func (k *keyed) take(raw []byte) (key string, value []byte, err error) {
 }
 
 func (k *keyed) toList(r *run, item []string) error {
-	raw := r.at(item, k.by).Raw()
-	w, err := rawjson.Open(raw, 0, true)
-	if raw == nil || err != nil || !w.IsObject() {
+	w := open(r.at(item, k.by).Raw())
+	if !w.IsObject() {
 		return nil
 	}
 	values := map[string][]byte{}
@@ -187,9 +165,11 @@ func (k *keyed) toList(r *run, item []string) error {
 	for w.Next() {
 		key := rawjson.Unescape(w.Key())
 		keys = append(keys, key)
-		if values[key], err = k.put(key, w.Value()); err != nil {
+		value, err := k.put(key, w.Value())
+		if err != nil {
 			return err
 		}
+		values[key] = value
 	}
 	slices.Sort(keys)
 	if k.order != nil {
@@ -213,8 +193,8 @@ func (k *keyed) put(key string, value []byte) ([]byte, error) {
 		out = append(append(rawjson.AppendString(append(out, ','), k.value), ':'), value...)
 		return append(out, '}'), nil
 	}
-	w, err := rawjson.Open(value, 0, true)
-	if err != nil || !w.IsObject() {
+	w := open(value)
+	if !w.IsObject() {
 		return nil, fmt.Errorf("a value of %s is not an object", show(k.by))
 	}
 	for w.Next() {
@@ -231,14 +211,11 @@ func (k *keyed) put(key string, value []byte) ([]byte, error) {
 // ordered puts keys into the order that an annotation kept, those that it does not
 // name last, and takes the annotation away.
 func (r *run) ordered(annotation, keys []string) []string {
-	text, ok := rawjson.String(r.take(nil, annotation))
-	w, err := rawjson.Open([]byte(text), 0, false)
-	if !ok || err != nil || w.IsObject() {
-		return keys
-	}
+	text, _ := rawjson.String(r.take(nil, annotation))
+	w, _ := rawjson.Open([]byte(text), 0, false) // of what is no JSON, nothing
 	var first []string
 	for w.Next() {
-		if key, ok := rawjson.String(w.Value()); ok && slices.Contains(keys, key) && !slices.Contains(first, key) {
+		if key, _ := rawjson.String(w.Value()); slices.Contains(keys, key) && !slices.Contains(first, key) {
 			first = append(first, key)
 		}
 	}

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
@@ -13,24 +15,31 @@ func nothing(*run, []string) error { return nil }
 // moving moves a value from one place to another.
 func moving(from, to []string) step {
 	return func(r *run, item []string) error {
-		// What is moved may go into its own place, so it is taken first.
-		raw := r.at(item, from).Raw()
-		if raw == nil {
-			return nil
+		if raw := r.at(item, from).Raw(); raw != nil {
+			return r.replace(item, from, to, raw)
 		}
-		if !inside(from, to) {
-			if err := r.at(item, to).SetRaw(raw); err != nil {
-				return err
-			}
-			if !inside(to, from) {
-				r.take(item, from)
-			}
-			return nil
-		}
-		r.at(item, from).Delete()
-		return r.at(item, to).SetRaw(raw)
+		return nil
 	}
 }
+
+// replace puts a value at one place and takes that at another away, of which it was
+// made. Each place may be in the other.
+func (r *run) replace(item, from, to []string, raw []byte) error {
+	if inside(from, to) {
+		r.clear(item, from)
+	}
+	if err := r.at(item, to).SetRaw(raw); err != nil {
+		return err
+	}
+	if !inside(from, to) && !inside(to, from) {
+		r.take(item, from)
+	}
+	return nil
+}
+
+// clear makes null of a field that is there, which makes room for an object. Nothing is
+// in its way.
+func (r *run) clear(item, path []string) { _ = r.at(item, path).SetRaw([]byte("null")) }
 
 // inside tells whether a place is in another one.
 func inside(outer, inner []string) bool {
@@ -62,6 +71,9 @@ func (m *Rename) compile(c *compiler) *op {
 	to := append(append([]string{}, p[0][:len(p[0])-1]...), m.To)
 	if inside(p[0], to) {
 		c.invalid("to", m.To, "it is the name that the field has")
+	}
+	if err := reserved(to); len(s.groups) == 0 && err != nil {
+		c.invalid("to", m.To, err.Error())
 	}
 	return &op{scope: s, there: moving(p[0], to), back: moving(to, p[0])}
 }
@@ -115,7 +127,7 @@ func (r *run) around(item, path []string) bool {
 		return true
 	}
 	raw := r.at(item, path[:len(path)-1]).Raw()
-	return len(raw) > 0 && raw[0] == '{'
+	return bytes.HasPrefix(raw, []byte("{"))
 }
 
 // absent gives a field that is not there a value, and takes it away on the way back.
@@ -160,14 +172,11 @@ func (v *always) compile(c *compiler) *op {
 	}
 }
 
-// sameValue compares JSON.
+// sameValue compares JSON, of which what no object can hold is like nothing else.
 func sameValue(a, b []byte) bool {
-	if string(a) == string(b) {
-		return true
-	}
 	x, err := decode(a)
 	y, err2 := decode(b)
-	return err == nil && err2 == nil && object.Equal(x, y)
+	return errors.Join(err, err2) == nil && object.Equal(x, y)
 }
 
 // decode reads any JSON as objects hold it.

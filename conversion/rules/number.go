@@ -40,13 +40,18 @@ func appendNumber(dst []byte, x *big.Rat) (_ []byte, ok bool) {
 	return append(dst, x.FloatString(digits)...), true
 }
 
+// factor reads a number or a fraction as people write it: decimals without exponents.
+func factor(text string) (*big.Rat, bool) {
+	if len(text) > maxDigits || strings.Trim(text, "+-.0123456789/") != "" {
+		return nil, false
+	}
+	return new(big.Rat).SetString(text)
+}
+
 func (s *Scale) compile(c *compiler) *op {
 	sc, p := c.paths(true, "field", s.Field)
 	c.text("by", s.By)
-	by, ok := new(big.Rat), false
-	if len(s.By) <= maxDigits && !strings.ContainsAny(s.By, "eExXpP_") {
-		by, ok = by.SetString(s.By)
-	}
+	by, ok := factor(s.By)
 	if !ok || by.Sign() == 0 {
 		c.invalid("by", s.By, "want a number that is not 0, such as 1000, 0.5 or 1/60")
 		return nil
@@ -95,7 +100,7 @@ func rounded(x *big.Rat, how string) {
 
 // units are the units of each kind, as what they are of the smallest one.
 var units = map[string]map[string]*big.Rat{
-	"Duration": {"ns": ten(0), "us": ten(3), "ms": ten(6), "s": ten(9), "m": scaled(ten(9), 60), "h": scaled(ten(9), 3600)},
+	"Duration": {"ns": ten(0), "us": ten(3), "\u00b5s": ten(3), "\u03bcs": ten(3), "ms": ten(6), "s": ten(9), "m": scaled(ten(9), 60), "h": scaled(ten(9), 3600)},
 	"Quantity": {
 		"n": ten(0), "u": ten(3), "m": ten(6), "": ten(9), "k": ten(12), "M": ten(15), "G": ten(18), "T": ten(21), "P": ten(24), "E": ten(27),
 		"Ki": two(10), "Mi": two(20), "Gi": two(30), "Ti": two(40), "Pi": two(50), "Ei": two(60),
@@ -130,14 +135,18 @@ func (u *Unit) compile(c *compiler) *op {
 			if raw == nil || rawjson.IsNull(raw) {
 				return nil
 			}
-			if _, ok := number(string(raw)); !ok {
-				return fmt.Errorf("%s is not a number", show(p[0]))
+			x, ok := number(string(raw))
+			if ok {
+				raw, ok = appendNumber(nil, x) // units do not go with exponents
+			}
+			if !ok {
+				return fmt.Errorf("%s is not a number of at most %d digits", show(p[0]), maxDigits)
 			}
 			return f.SetString(string(raw) + u.Unit)
 		},
 		back: func(r *run, item []string) error {
 			text, ok, err := r.text(item, p[0])
-			if !ok || err != nil {
+			if !ok {
 				return err
 			}
 			sum, ok := measured(text, kind)
@@ -159,23 +168,16 @@ func measured(text string, kind map[string]*big.Rat) (*big.Rat, bool) {
 	if text == "" || len(text) > maxDigits {
 		return nil, false
 	}
+	const digits = "0123456789."
 	sum := new(big.Rat)
 	for text != "" {
-		n := strings.IndexFunc(text, func(c rune) bool { return (c < '0' || c > '9') && c != '.' })
-		if n < 0 {
-			n = len(text)
-		}
-		value, ok := number(text[:n])
-		text = text[n:]
-		n = strings.IndexAny(text, "0123456789.")
-		if n < 0 {
-			n = len(text)
-		}
-		size := kind[text[:n]]
-		if !ok || size == nil || kind[""] != nil && n < len(text) { // a quantity has one number
+		after := strings.TrimLeft(text, digits)
+		value, ok := number(text[:len(text)-len(after)])
+		text = strings.TrimLeftFunc(after, func(c rune) bool { return !strings.ContainsRune(digits, c) })
+		size := kind[after[:len(after)-len(text)]]
+		if !ok || size == nil || kind[""] != nil && text != "" { // a quantity has one number
 			return nil, false
 		}
-		text = text[n:]
 		sum.Add(sum, value.Mul(value, size))
 	}
 	if negative {
@@ -186,9 +188,9 @@ func measured(text string, kind map[string]*big.Rat) (*big.Rat, bool) {
 
 func (t *Type) compile(c *compiler) *op {
 	s, p := c.paths(true, "field", t.Field)
-	for name, value := range map[string]string{"from": t.From, "to": t.To} {
-		if types[value] == nil {
-			c.invalid(name, value, "want string, integer, number or boolean")
+	for _, x := range [][2]string{{"from", t.From}, {"to", t.To}} {
+		if types[x[1]] == nil {
+			c.invalid(x[0], x[1], "want string, integer, number or boolean")
 		}
 	}
 	if t.From == t.To || t.From == "boolean" && t.To != "string" || t.To == "boolean" && t.From != "string" {

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,9 +30,9 @@ func parsePath(text string) (steps []string, err error) {
 	}
 	rest := strings.TrimPrefix(text, ".")
 	for rest != "" {
-		step := ""
+		step, items := "", strings.HasPrefix(rest, "[*]")
 		switch {
-		case strings.HasPrefix(rest, "[*]"):
+		case items:
 			step, rest = every, rest[3:]
 		case strings.HasPrefix(rest, `["`):
 			end, err := rawjson.Skip([]byte(rest), 1)
@@ -46,7 +48,7 @@ func parsePath(text string) (steps []string, err error) {
 			}
 			step, rest = rest[:end], rest[end:]
 		}
-		if step == "" || step != every && strings.Contains(step, every) {
+		if step == "" || !items && strings.Contains(step, every) {
 			return nil, errors.New("a name is empty: want names with dots between them, [*] for all items, and [\"KEY\"] for odd keys")
 		}
 		steps = append(steps, step)
@@ -133,8 +135,8 @@ func within(at *field.Path, names []string, paths [][]string) (scope, [][]string
 }
 
 func lastEvery(path []string) int {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == every {
+	for i, step := range slices.Backward(path) {
+		if step == every {
 			return i
 		}
 	}
@@ -156,10 +158,7 @@ func eachItem(r *run, base []string, groups [][]string, fn func([]string) error)
 	}
 	in := join(base, groups[0])
 	raw := r.o.At(in...).Raw()
-	w, err := rawjson.Open(raw, 0, true)
-	if err != nil {
-		return nil // nothing that has items
-	}
+	w := open(raw)
 	for i := 0; w.Next(); i++ {
 		name := fmt.Sprint(i)
 		if w.IsObject() {
@@ -171,6 +170,13 @@ func eachItem(r *run, base []string, groups [][]string, fn func([]string) error)
 		}
 	}
 	return nil
+}
+
+// open goes over the items of a value, of which there are none in what is neither a list
+// nor an object.
+func open(raw []byte) rawjson.Walk {
+	w, _ := rawjson.Open(raw, 0, true)
+	return w
 }
 
 // join makes one path of two, without memory of its own where one is empty.
@@ -205,12 +211,9 @@ func show(path []string) string {
 
 // run is the conversion of one object.
 type run struct {
-	ctx ctxErr
+	ctx context.Context
 	o   *sdk.Object
 }
-
-// ctxErr is all that a run asks of a context.
-type ctxErr interface{ Err() error }
 
 // at is the field at a path that begins at an item.
 func (r *run) at(item, path []string) sdk.Field { return r.o.At(join(item, path)...) }
@@ -226,7 +229,7 @@ func (r *run) take(item, path []string) []byte {
 	f.Delete()
 	for n := len(path) - 1; n > 0; n-- {
 		around := r.at(item, path[:n])
-		if text := around.Raw(); around.Len() > 0 || len(text) == 0 || text[0] != '{' {
+		if around.Len() > 0 || !bytes.HasPrefix(around.Raw(), []byte("{")) {
 			break
 		}
 		around.Delete()

@@ -27,6 +27,7 @@ var outcomes = []struct{ list, to, object, want string }{
 	{`{listToMap: {list: l, map: m, key: k, value: v}}`, "v2", `"l":[{"k":"a","v":1,"w":2}]`, "Widget n: spec.conversions[0].rules[0].listToMap: an item of l does not have k and v, and nothing else"},
 	{`{listToMap: {list: l, map: m, key: k}}`, "v2", `"l":[{"k":"a"},{"k":"a"}]`, "Widget n: spec.conversions[0].rules[0].listToMap: two items of l have the same k"},
 	{`{listToMap: {list: l, map: m, key: k}}`, "v2", `"l":[{"k":1}]`, "Widget n: spec.conversions[0].rules[0].listToMap: an item of l has no k that is a string"},
+	{`{listToMap: {list: l, map: m, key: k}}`, "v2", `"l":[{"x":1}]`, "Widget n: spec.conversions[0].rules[0].listToMap: an item of l has no k that is a string"},
 	{`{listToMap: {list: l, map: m, key: k}}`, "v2", `"l":[1]`, "Widget n: spec.conversions[0].rules[0].listToMap: an item of l is not an object"},
 	{`{listToMap: {list: l, map: m, key: k}}`, "v2", `"l":{"k":"a"}`, `},"l":{"k":"a"}`},
 	{`{listToMap: {list: l, map: m, key: k}}`, "v1", `"m":{"a":1}`, "Widget n: spec.conversions[0].rules[0].listToMap: a value of m is not an object"},
@@ -38,6 +39,7 @@ var outcomes = []struct{ list, to, object, want string }{
 	{`{split: {field: a, separator: "-", into: [b, c]}}`, "v1", `"b":1,"c":"x"`, "Widget n: spec.conversions[0].rules[0].split: b is not a string"},
 	{`{split: {field: a, separator: "-", into: [b, c]}}`, "v1", `"c":"x"`, "Widget n: spec.conversions[0].rules[0].split: c is there without b"},
 	{`{split: {field: a, separator: "-", into: [b, c]}}`, "v1", `"b":"x-y","c":"z"`, "Widget n: spec.conversions[0].rules[0].split: the separator is in one of the parts of a, so that they could not be told from each other again"},
+	{`{split: {field: a, separator: "-", into: [b, c], last: true}}`, "v2", `"a":"-2"`, `},"b":"","c":"2"`},
 	{`{split: {field: a.d, separator: "-", into: [b, c]}}`, "v1", `"a":1,"b":"x","c":"z"`, "Widget n: spec.conversions[0].rules[0].split: a is not an object"},
 	{`{split: {field: a, separator: "-", into: [b, c]}}`, "v1", `"d":"z"`, `},"d":"z"`},
 	{`{regexp: {field: a, match: b, replace: c, back: {match: c, replace: b}}}`, "v2", `"a":1`, "Widget n: spec.conversions[0].rules[0].regexp: a is not a string"},
@@ -50,10 +52,10 @@ var outcomes = []struct{ list, to, object, want string }{
 	{`{union: {discriminator: t, value: v, members: {A: a, B: b}}}`, "v1", `"a":2`, `},"t":"A","v":2`},
 	{`{union: {discriminator: t, members: {A: a, B: b}}}`, "v1", `"a":2,"b":1`, "Widget n: spec.conversions[0].rules[0].union: a and b are there, and the other version holds one"},
 	{`{union: {discriminator: t, members: {A: a, B: b}}}`, "v1", `"c":1`, `},"c":1`},
-	{`{unit: {field: a, kind: Duration, unit: s}}`, "v2", `"a":"x"`, "Widget n: spec.conversions[0].rules[0].unit: a is not a number"},
+	{`{unit: {field: a, kind: Duration, unit: s}}`, "v2", `"a":"x"`, "Widget n: spec.conversions[0].rules[0].unit: a is not a number of at most 64 digits"},
 	{`{unit: {field: a, kind: Duration, unit: s}}`, "v2", `"a":null`, `},"a":null`},
 	{`{unit: {field: a, kind: Duration, unit: s}}`, "v2", `"a":` + strings.Repeat("1", 64), `},"a":"1111111111111111111111111111111111111111111111111111111111111111s"`},
-	{`{unit: {field: a, kind: Duration, unit: s}}`, "v2", `"a":` + strings.Repeat("1", 65), "Widget n: spec.conversions[0].rules[0].unit: a is not a number"},
+	{`{unit: {field: a, kind: Duration, unit: s}}`, "v2", `"a":` + strings.Repeat("1", 65), "Widget n: spec.conversions[0].rules[0].unit: a is not a number of at most 64 digits"},
 	{`{unit: {field: a, kind: Duration, unit: s}}`, "v2", `"a":1e400`, "not a JSON object"},
 	{`{unit: {field: a, kind: Duration, unit: s}}`, "v1", `"a":1`, "Widget n: spec.conversions[0].rules[0].unit: a is not a string"},
 	{`{unit: {field: a, kind: Duration, unit: s}}`, "v1", `"a":"-1m30.5s"`, `},"a":-90.5`},
@@ -84,30 +86,37 @@ var outcomes = []struct{ list, to, object, want string }{
 
 func TestWhatObjectsBecome(t *testing.T) {
 	for _, c := range outcomes {
-		from := "v1"
-		if c.to == "v1" {
-			from = "v2"
-		}
-		r, errs := rules.Compile(spec(t, c.list))
-		if errs != nil {
-			t.Errorf("%s: %v", c.list, errs)
-			continue
-		}
-		var said []string
-		if out, err := convert(r, c.to, `{"apiVersion":"example.com/`+from+`","kind":"Widget","metadata":{"name":"n"},`+c.object+`}`); err != nil {
-			said = append(said, err.Error())
-		} else {
-			said = append(said, strings.TrimSuffix(strings.TrimPrefix(out, `{"apiVersion":"example.com/`+c.to+`","kind":"Widget","metadata":{"name":"n"`), "}"))
-		}
-		if got := strings.Join(said, "\n"); got != c.want {
-			t.Errorf("%s of %s:\n%s\nwant\n%s", c.list, c.object, got, c.want)
+		if got := outcome(t, c.list, c.to, c.object); got != c.want {
+			t.Errorf("%s of %.200s:\n%.300s\nwant\n%.300s", c.list, c.object, got, c.want)
 		}
 	}
 }
 
+// outcome is what an object becomes, but for its head, or why it does not.
+func outcome(t *testing.T, list, to, object string) string {
+	t.Helper()
+	from := map[string]string{"v1": "v2", "v2": "v1"}[to]
+	out, err := convert(compile(t, list), to, `{"apiVersion":"example.com/`+from+`","kind":"Widget","metadata":{"name":"n"},`+object+`}`)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(out, `{"apiVersion":"example.com/`+to+`","kind":"Widget","metadata":{"name":"n"`), "}")
+}
+
+// alike compares outcomes, but for the order of fields.
+func alike(to, got, want string) bool {
+	full := func(rest string) string {
+		if strings.HasPrefix(rest, "{") {
+			return rest + "}"
+		}
+		return `{"apiVersion":"example.com/` + to + `","kind":"Widget","metadata":{"name":"n"` + rest + "}"
+	}
+	return got == want || same(full(got), full(want))
+}
+
 // mistakes are what is wrong with rules.
 var mistakes = []struct{ list, want string }{
-	{`{default: {field: a, value: "` + short[3:] + `"}}`, ""},
+	{`{default: {field: a, value: "` + short[2:] + `"}}`, ""},
 	{`{rename: {field: a, to: ""}}`, "spec.conversions[0].rules[0].rename.to: Required value"},
 	{`{rename: {field: a, to: a}}`, `spec.conversions[0].rules[0].rename.to: Invalid value: "a": it is the name that the field has`},
 	{`{rename: {field: a, to: "` + short + `"}}`, ""},
@@ -127,6 +136,26 @@ var mistakes = []struct{ list, want string }{
 	{`{rename: {field: "a` + strings.Repeat(".b", 31) + `", to: b}}`, `spec.conversions[0].rules[0].rename.to: Invalid value: "b": it is the name that the field has`},
 	{`{rename: {field: "a` + strings.Repeat(".b", 32) + `", to: b}}`, `spec.conversions[0].rules[0].rename.field: Invalid value: "a.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b": it is more than 32 steps deep`},
 	{`{rename: {field: "a` + strings.Repeat(".b", 64) + `", to: b}}`, `spec.conversions[0].rules[0].rename.field: Invalid value: "a.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b": it is more than 32 steps deep`},
+	{`{rename: {field: a, to: kind}}`, `spec.conversions[0].rules[0].rename.to: Invalid value: "kind": the server sets it`},
+	{`{rename: {field: a, to: metadata}}`, `spec.conversions[0].rules[0].rename.to: Invalid value: "metadata": of metadata, conversions change labels and annotations only: want metadata.labels["KEY"] or metadata.annotations["KEY"]`},
+	{`{rename: {field: "l[*].a", to: kind}}`, ""},
+	{`{rename: {field: a.b, to: kind}}`, ""},
+	{`{move: {from: kind, to: "a["}}`, "spec.conversions[0].rules[0].move.from: Invalid value: \"kind\": the server sets it\nspec.conversions[0].rules[0].move.to: Invalid value: \"a[\": a name is empty: want names with dots between them, [*] for all items, and [\"KEY\"] for odd keys"},
+	{`{move: {from: "l[*].a", to: "l[*]"}}`, `spec.conversions[0].rules[0].move.to: Invalid value: "l[*]": it is an item itself: name a field of the item after [*]`},
+	{`{split: {field: "l[*]", separator: "-", into: ["l[*].a", "l[*].b"]}}`, `spec.conversions[0].rules[0].split.field: Invalid value: "l[*]": it is an item itself: name a field of the item after [*]`},
+	{`{split: {field: a, separator: "-", into: [b, b]}}`, `spec.conversions[0].rules[0].split.into: Invalid value: "b": it is there twice`},
+	{`{type: {field: a, from: odd, to: other}}`, "spec.conversions[0].rules[0].type.from: Invalid value: \"odd\": want string, integer, number or boolean\nspec.conversions[0].rules[0].type.to: Invalid value: \"other\": want string, integer, number or boolean"},
+	{`{type: {field: a, from: boolean, to: number}}`, `spec.conversions[0].rules[0].type.to: Invalid value: "number": a boolean does not become that`},
+	{`{type: {field: a, from: integer, to: boolean}}`, `spec.conversions[0].rules[0].type.to: Invalid value: "boolean": a integer does not become that`},
+	{`{scale: {field: a, by: "` + strings.Repeat("1", 64) + `"}}`, ""},
+	{`{scale: {field: a, by: "` + strings.Repeat("1", 65) + `"}}`, `spec.conversions[0].rules[0].scale.by: Invalid value: "` + strings.Repeat("1", 65) + `": want a number that is not 0, such as 1000, 0.5 or 1/60`},
+	{`{scale: {field: a, by: "1e3"}}`, `spec.conversions[0].rules[0].scale.by: Invalid value: "1e3": want a number that is not 0, such as 1000, 0.5 or 1/60`},
+	{`{scale: {field: a, by: "0b11"}}`, `spec.conversions[0].rules[0].scale.by: Invalid value: "0b11": want a number that is not 0, such as 1000, 0.5 or 1/60`},
+	{`{cel: {to: a, expression: ""}}`, "spec.conversions[0].rules[0].cel.expression: Required value"},
+	{`{cel: {to: a, expression: "1", back: self}}`, `spec.conversions[0].rules[0].cel.back: Invalid value: "self": it makes the value of from, which is not said`},
+	{`{cel: {from: "l[*]", to: "l[*].a", expression: self, back: self}}`, `spec.conversions[0].rules[0].cel.from: Invalid value: "l[*]": it is an item itself: name a field of the item after [*]`},
+	{`{default: {field: a, value: "` + short[1:] + `"}}`, `spec.conversions[0].rules[0].default.value: Invalid value: "": it is too large`},
+	{`{remove: {field: ""}}, {}, {remove: {field: a.}}`, "spec.conversions[0].rules[0].remove.field: Invalid value: \"\": it is empty\nspec.conversions[0].rules[1]: Required value: say what to do: one of rename, move, copy, remove, split, join, regexp, map, default, constant, scale, unit, type, listToMap, mapToList, toList, fromList, union, keep, restore, cel\nspec.conversions[0].rules[2].remove.field: Invalid value: \"a.\": a dot has no name after it"},
 	{`{move: {from: a, to: a}}`, `spec.conversions[0].rules[0].move.to: Invalid value: "a": it is where the value is`},
 	{`{move: {from: "l[*].a", to: "m[*].a"}}`, `spec.conversions[0].rules[0].move.to: Invalid value: "m[*].a": its [*] is not that of the rule's other fields: all have to be in the same items, so begin it with l[*]`},
 	{`{move: {from: "l[*].a", to: "b"}}`, `spec.conversions[0].rules[0].move.to: Invalid value: "b": its [*] is not that of the rule's other fields: all have to be in the same items, so begin it with l[*]`},
@@ -152,6 +181,7 @@ var mistakes = []struct{ list, want string }{
 	{`{listToMap: {list: l, map: m, key: k, order: "a b"}}`, `spec.conversions[0].rules[0].listToMap.order: Invalid value: "a b": it does not name an annotation: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`},
 	{`{split: {field: a, separator: "", into: [b, c]}}`, "spec.conversions[0].rules[0].split.separator: Required value"},
 	{`{split: {field: a, separator: "-", into: [b]}}`, `spec.conversions[0].rules[0].split.into: Invalid value: "1": want 2 to 16 fields`},
+	{`{union: {discriminator: "l[*]", members: {A: "l[*].a"}}}`, `spec.conversions[0].rules[0].union.discriminator: Invalid value: "l[*]": it is an item itself: name a field of the item after [*]`},
 	{`{union: {discriminator: t, members: {}}}`, `spec.conversions[0].rules[0].union.members: Invalid value: "0": want 1 to 64 members`},
 	{`{keep: {field: "l[*].a"}}`, `spec.conversions[0].rules[0].keep.annotation: Invalid value: "conversion.wasmgate.dev/l...a": an annotation keeps something of the object, not of each of many items: keep the list as a whole`},
 	{`{cel: {from: a, to: b, expression: "a +"}}`, "spec.conversions[0].rules[0].cel.expression: Invalid value: \"a +\": expression \"a +\": ERROR: <input>:1:4: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | a +\n | ...^"},
@@ -162,13 +192,19 @@ var mistakes = []struct{ list, want string }{
 
 func TestWhatIsWrongWithRules(t *testing.T) {
 	for _, c := range mistakes {
-		_, errs := rules.Compile(spec(t, c.list))
-		var said []string
-		for _, e := range errs {
-			said = append(said, e.Error())
-		}
-		if got := strings.Join(said, "\n"); got != c.want {
+		if got := said(t, c.list); got != c.want {
 			t.Errorf("%.200s:\n%s\nwant\n%s", c.list, got, c.want)
 		}
 	}
+}
+
+// said is all that is wrong with rules from v1 to v2.
+func said(t *testing.T, list string) string {
+	t.Helper()
+	_, errs := rules.Compile(spec(t, list))
+	var all []string
+	for _, e := range errs {
+		all = append(all, e.Error())
+	}
+	return strings.Join(all, "\n")
 }

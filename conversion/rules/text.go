@@ -65,15 +65,16 @@ func (t *parting) cut(text string) []string {
 
 func (t *parting) split(r *run, item []string) error {
 	text, ok, err := r.text(item, t.whole)
-	if !ok || err != nil {
+	if !ok {
 		return err
 	}
-	own := false // one of the parts has the place of the whole
+	r.clear(item, t.whole)
+	own := false // one of the parts has the place of the whole, or one around or in it
 	for i, part := range t.cut(text) {
 		if err := r.at(item, t.parts[i]).SetString(part); err != nil {
 			return err
 		}
-		own = own || inside(t.parts[i], t.whole)
+		own = own || inside(t.parts[i], t.whole) || inside(t.whole, t.parts[i])
 	}
 	if !own {
 		r.take(item, t.whole)
@@ -131,7 +132,7 @@ func (c *compiler) replacing(name string, path []string, x Replacement) step {
 	}
 	return func(r *run, item []string) error {
 		text, ok, err := r.text(item, path)
-		if !ok || err != nil {
+		if !ok {
 			return err
 		}
 		replaced := e.ReplaceAllString(text, x.Replace)
@@ -181,7 +182,7 @@ func (m *Map) compile(c *compiler) *op {
 func mapping(path []string, values, back map[string]string, fail bool) step {
 	return func(r *run, item []string) error {
 		text, ok, err := r.text(item, path)
-		if !ok || err != nil {
+		if !ok {
 			return err
 		}
 		to, known := values[text]

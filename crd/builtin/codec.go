@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
 	"github.com/wasmgate/wasmgate/crd/builtin/extend"
+	"github.com/wasmgate/wasmgate/crd/gotype"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/quantity"
 )
@@ -30,6 +31,7 @@ type codec struct {
 	alike  []string
 	// fresh makes an empty object of the Go type.
 	fresh func() object.GoObject
+	of    *gotype.Type // of what is fresh
 	// others are the versions that have a Go type of their own: what is stored
 	// at one of them stays there until it is converted.
 	others extend.Layouts
@@ -38,7 +40,7 @@ type codec struct {
 }
 
 func newCodec(gvk schema.GroupVersionKind, storedAs string, alike []string, fresh func() object.GoObject) *codec {
-	c := &codec{gvk: gvk, stored: gvk, alike: alike, fresh: fresh}
+	c := &codec{gvk: gvk, stored: gvk, alike: alike, fresh: fresh, of: goType(fresh)}
 	if storedAs != "" {
 		c.stored.Version = storedAs
 	}
@@ -62,6 +64,23 @@ func (c *codec) Encode(obj map[string]any) ([]byte, error) {
 		return nil, fmt.Errorf("encode %s: %w", c.gvk.Kind, err)
 	}
 	return buf.Bytes(), nil
+}
+
+// Keeps implements [crd.KeepingCodec].
+func (c *codec) Keeps(obj map[string]any) bool {
+	if c.stored != c.gvk || obj["apiVersion"] != c.gvk.GroupVersion().String() || obj["kind"] != c.gvk.Kind {
+		return false
+	}
+	meta, _ := obj["metadata"].(map[string]any)
+	if meta["resourceVersion"] != nil || meta["selfLink"] != nil {
+		return false
+	}
+	managed := object.Detach(obj)
+	if managed == nil {
+		return c.of.Keeps(obj)
+	}
+	defer object.SetManaged(obj, managed)
+	return managed.AsWritten() && c.of.Keeps(obj)
 }
 
 // Decode implements [crd.Codec].

@@ -82,7 +82,7 @@ func cell(c file.Column) func(map[string]any) (any, error) {
 		return func(obj map[string]any) (any, error) { return f(obj), nil }
 	}
 	if c.Expression != "" {
-		e := dyn.New(c.Expression)
+		e := dyn.Bounded(c.Expression)
 		return func(obj map[string]any) (any, error) { return e.Eval(dyn.Variables{Self: obj}) }
 	}
 	path := strings.Split(strings.TrimPrefix(c.JSONPath, "."), ".")

@@ -154,7 +154,7 @@ func newVersion(f *file.File, v *file.Version, d *crd.Definition, also extend.Fu
 	out := &crd.Version{
 		Name:         v.Name,
 		Served:       v.Served,
-		Shape:        &shape{fresh: k.fresh, sent: also.FromClient, defaults: k.fill},
+		Shape:        &shape{fresh: k.fresh, of: goType(k.fresh), sent: also.FromClient, defaults: k.fill},
 		Strategy:     &strategy{d.Namespaced, k, ""},
 		Subresources: map[string]*crd.Subresource{},
 		Table:        newColumns(v.AdditionalPrinterColumns, t),
@@ -208,7 +208,7 @@ func bodyOf(gvk schema.GroupVersionKind) *crd.Definition {
 	}
 	typed := reflect.TypeOf(fresh())
 	return &crd.Definition{Group: gvk.Group, Kind: gvk.Kind, StorageVersion: gvk.Version, Versions: []*crd.Version{{
-		Name: gvk.Version, Shape: &shape{fresh: fresh},
+		Name: gvk.Version, Shape: &shape{fresh: fresh, of: goType(fresh)},
 		Schema: sync.OnceValue(func() *apiextensionsv1.JSONSchemaProps { return crdschema.For(typed) }),
 		Typed:  func() runtime.Object { return fresh() },
 	}}}

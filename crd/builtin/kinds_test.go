@@ -14,6 +14,15 @@ import (
 	crdschema "github.com/wasmgate/wasmgate/crd/schema"
 )
 
+// A file of a kind that has no Go type is refused.
+func TestNoGoType(t *testing.T) {
+	f := &file.File{Group: "nobody", Versions: []file.Version{{Name: "v1", Storage: true}}}
+	f.Names.Kind = "None"
+	if d, err := fromFile(f, 0); d != nil || err == nil || err.Error() != "there is no Go type of nobody/v1, Kind=None" {
+		t.Error(d, err)
+	}
+}
+
 // Whatever a file says is of a field that there is, and can be compiled.
 func TestFilesCanBeCarriedOut(t *testing.T) {
 	names, err := fs.Glob(files, "kinds/*/*.yaml")

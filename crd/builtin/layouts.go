@@ -20,7 +20,7 @@ func laidOut(l *extend.Layout, d *crd.Definition, home *crd.Version, v *file.Ver
 	t := reflect.TypeOf(l.Fresh())
 	out := &crd.Version{
 		Name: v.Name, Served: v.Served,
-		Shape:        &shape{fresh: l.Fresh, defaults: s.defaults(home.Shape)},
+		Shape:        &shape{fresh: l.Fresh, of: goType(l.Fresh), defaults: s.defaults(home.Shape)},
 		Unchanged:    func([]byte) bool { return true }, // a converter made it of the Go type
 		Strategy:     judged{home.Strategy, s},
 		Subresources: map[string]*crd.Subresource{},

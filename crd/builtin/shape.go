@@ -6,6 +6,7 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
+	"github.com/wasmgate/wasmgate/crd/gotype"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/quantity"
 )
@@ -14,10 +15,14 @@ import (
 // a wrong type are errors, and what JSON always prints of it is there.
 type shape struct {
 	fresh func() object.GoObject
+	of    *gotype.Type // of what is fresh
 	// sent completes what a client sent, before defaults; nil does nothing.
 	sent     func(obj map[string]any)
 	defaults func(obj map[string]any) error
 }
+
+// goType is what is known of the type of what fresh makes.
+func goType(fresh func() object.GoObject) *gotype.Type { return gotype.Of(reflect.TypeOf(fresh())) }
 
 // FromClient implements [crd.Shape].
 func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
@@ -26,6 +31,19 @@ func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
 	if managed := object.Detach(obj); managed != nil {
 		defer object.SetManaged(obj, managed)
 	}
+	if !s.of.Complete(obj) {
+		if unknown, err = s.read(obj, strict); err != nil {
+			return nil, err
+		}
+	}
+	if s.sent != nil {
+		s.sent(obj)
+	}
+	return unknown, s.fill(obj)
+}
+
+// read makes of a tree what the Go type makes of it.
+func (s *shape) read(obj map[string]any, strict bool) (unknown []string, err error) {
 	typed := s.fresh()
 	if strict {
 		if err := quantity.CheckTree(obj, reflect.TypeOf(typed)); err != nil {
@@ -39,13 +57,7 @@ func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
 		return nil, err
 	}
 	quantity.RoundUp(typed)
-	if err := replace(obj, typed); err != nil {
-		return nil, err
-	}
-	if s.sent != nil {
-		s.sent(obj)
-	}
-	return unknown, s.fill(obj)
+	return unknown, replace(obj, typed)
 }
 
 // FromStorage implements [crd.Shape]. What the codec decoded has been through
@@ -68,6 +80,9 @@ func (s *shape) FromMerge(obj map[string]any) error {
 func (s *shape) FromConversion(obj map[string]any) error {
 	if managed := object.Detach(obj); managed != nil {
 		defer object.SetManaged(obj, managed)
+	}
+	if s.of.Complete(obj) {
+		return nil
 	}
 	typed := s.fresh()
 	if err := fromJSON(obj, typed); err != nil {

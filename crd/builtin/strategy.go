@@ -162,7 +162,7 @@ func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstruct
 	if old != nil {
 		was = content(old)
 	}
-	if errs := s.declared(ctx, tree, was, s.mistakes(tree, was)); len(errs) > 0 || s.kind.also.Warn == nil || s.subresource != "" {
+	if errs := s.declared(ctx, tree, was, s.mistakes(ctx, tree, was)); len(errs) > 0 || s.kind.also.Warn == nil || s.subresource != "" {
 		return crd.Verdict{Errors: errs}
 	}
 	return crd.Verdict{Warnings: s.kind.also.Warn(tree, was)}
@@ -170,12 +170,12 @@ func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstruct
 
 // mistakes are what is wrong with the new state of an object; was is nil of one that is
 // created.
-func (s *strategy) mistakes(tree, was map[string]any) field.ErrorList {
+func (s *strategy) mistakes(ctx context.Context, tree, was map[string]any) field.ErrorList {
 	if all := s.kind.also.ValidateAll; all != nil {
 		return all(s.subresource, tree, was)
 	}
 	if was == nil && s.kind.file.Question() {
-		return s.validate(tree, nil) // what is kept nowhere may be called anything
+		return s.validate(ctx, tree, nil) // what is kept nowhere may be called anything
 	}
 	m, o, errs := s.metadata(tree, was)
 	if errs != nil {
@@ -194,10 +194,10 @@ func (s *strategy) mistakes(tree, was map[string]any) field.ErrorList {
 	if !lenient {
 		errs = append(errs, extend.ValidateFinalizers(m)...)
 	}
-	return append(errs, s.validate(tree, was)...)
+	return append(errs, s.validate(ctx, tree, was)...)
 }
 
-func (s *strategy) validate(tree, was map[string]any) field.ErrorList {
+func (s *strategy) validate(ctx context.Context, tree, was map[string]any) field.ErrorList {
 	plan, err := s.kind.plan()
 	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
@@ -208,11 +208,11 @@ func (s *strategy) validate(tree, was map[string]any) field.ErrorList {
 		if was != nil { // what is kept was judged when it was written, perhaps beside another spec
 			kept = s.kind.version.Kept
 		}
-		errs = plan.Validate(tree, was, kept...)
+		errs = plan.Validate(ctx, tree, was, kept...)
 	} else {
 		for _, name := range topFields(reflect.TypeOf(s.kind.fresh()).Elem()) {
 			if name != "metadata" && s.kind.writes(s.subresource, name) {
-				errs = append(errs, plan.ValidateField(name, tree, was)...)
+				errs = append(errs, plan.ValidateField(ctx, name, tree, was)...)
 			}
 		}
 	}

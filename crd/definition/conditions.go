@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/util/webhook"
+
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 type condition = apiextensionsv1.CustomResourceDefinitionCondition
@@ -111,7 +113,7 @@ func schemaCondition(c *apiextensionsv1.CustomResourceDefinition) *condition {
 	}
 	return &condition{
 		Type: apiextensionsv1.NonStructuralSchema, Status: apiextensionsv1.ConditionTrue, Reason: "Violations",
-		Message: errs.ToAggregate().Error(),
+		Message: excerpt.Errors(errs).Error(),
 	}
 }
 

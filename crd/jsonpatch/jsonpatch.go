@@ -52,10 +52,14 @@ func Decode(text []byte) (Patch, error) {
 // the library is an error: there are lists of nulls that its tests do not
 // survive.
 func (p Patch) Apply(to []byte) (out []byte, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("a defect of the patch library keeps it from being applied: %v", v)
-		}
-	}()
+	defer Recovered(&err)
 	return library.Patch(p).Apply(to)
+}
+
+// Recovered, deferred, makes an error of a panic of the library, for who has it apply
+// patches by another way than [Patch.Apply].
+func Recovered(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("a defect of the patch library keeps it from being applied: %v", v)
+	}
 }

@@ -98,6 +98,66 @@ func managerEnd(data []byte, i int) (end int, ok bool) {
 	return w.End(), w.Err() == nil
 }
 
+// AsWritten tells that m is as [FromTyped] writes managedFields: without spaces, with the
+// fields of each manager in order and none that is empty. It may say no of such ones.
+func (m Managed) AsWritten() bool {
+	if end, ok := ManagedEnd(m, 0); !ok || end != len(m) || !compact(m) {
+		return false
+	}
+	w, _ := rawjson.Open(m, 0, false)
+	for w.Next() {
+		if !managerAsWritten(w.Value()) {
+			return false
+		}
+	}
+	return w.Err() == nil
+}
+
+// writtenFields are the fields of an entry in the order in which they are written.
+var writtenFields = [...]string{"apiVersion", "fieldsType", "fieldsV1", "manager", "operation", "subresource", "time"}
+
+func managerAsWritten(entry []byte) bool {
+	w, err := rawjson.Open(entry, 0, false)
+	if err != nil {
+		return false
+	}
+	n := 0
+	for w.Next() {
+		key, value := w.Key(), w.Value()
+		for n < len(writtenFields) && writtenFields[n] != string(key) {
+			n++
+		}
+		if n == len(writtenFields) || string(value) == `""` || string(value) == epoch {
+			return false
+		}
+		if writtenFields[n] != "fieldsV1" && bytes.IndexByte(value, '\\') >= 0 {
+			return false
+		}
+		n++
+	}
+	return w.Err() == nil
+}
+
+// epoch is no time at all as protobuf.
+const epoch = `"1970-01-01T00:00:00Z"`
+
+// compact tells that a JSON text has no spaces but in its strings, and nothing there that
+// is written in another way.
+func compact(text []byte) bool {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == '<' || c == '>' || c == '&' || c >= utf8.RuneSelf || c <= ' ' && !(quoted && c == ' '):
+			return false
+		}
+	}
+	return true
+}
+
 // IsTime accepts times as the API prints them: in UTC, whole seconds.
 func IsTime(s string) bool {
 	if len(s) != len("2006-01-02T15:04:05Z") || s[len(s)-1] != 'Z' {

@@ -1,8 +1,11 @@
 package object
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const entry = `{"manager":"m","operation":"Apply","apiVersion":"g/v1","time":"2020-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}},"subresource":"status"}`
@@ -144,6 +147,53 @@ func TestManagersAreKeptByTheirVersion_CRD32(t *testing.T) {
 		got, changed := KeepManagers(Managed(in), func(v string) bool { return v == "g/v1" })
 		if string(got) != want || changed != (want != in) || (got == nil) != (want == "") {
 			t.Errorf("%s: got %s, changed %t", in, got, changed)
+		}
+	}
+}
+
+// TestManagedAsWritten holds what is said of managers without reading them to what is
+// written of those that were read.
+func TestManagedAsWritten(t *testing.T) {
+	entry := func(fields string) string { return `[{` + fields + `}]` }
+	for text, want := range map[string]bool{
+		entry(`"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:a":{"k:{\"name\":\"b c\"}":{}}},"manager":"m","operation":"Update","subresource":"status","time":"2020-01-02T03:04:05Z"`): true,
+		`[{"manager":"a"},{"manager":"b"}]`:      true,
+		`[{}]`:                                   true,
+		`[]`:                                     false,
+		` [{}]`:                                  false,
+		`[{}] `:                                  false,
+		`[{},null]`:                              false,
+		`{}`:                                     false,
+		`[`:                                      false,
+		entry(`"manager":"m","apiVersion":"v1"`): false,
+		entry(`"manager":""`):                    false,
+		entry(`"manager":"m" `):                  false,
+		entry(`"manager":"a\"b"`):                false,
+		entry(`"manager":"a<b"`):                 false,
+		entry(`"manager":"a&b"`):                 false,
+		entry(`"manager":"a>b"`):                 false,
+		entry(`"manager":"é"`):                   false,
+		entry(`"manager":"m","manager":"m"`):     false,
+		entry(`"manager":1`):                     false,
+		entry(`"x":"m"`):                         false,
+		entry(`"fieldsV1":{"f:a": {}}`):          false,
+		entry(`"fieldsV1":{}`):                   true,
+		entry(`"fieldsV1":null`):                 false,
+		entry(`"time":"1970-01-01T00:00:00Z"`):   false,
+		entry(`"time":"2020-01-02T03:04:05.5Z"`): false,
+		"[{\"manager\":\"m\",\n\"operation\":\"\"}]": false,
+		`[{"manager":"a"},{"manager":""}]`:           false,
+	} {
+		m := Managed(text)
+		if got := m.AsWritten(); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+		var read []metav1.ManagedFieldsEntry
+		if err := json.Unmarshal(m, &read); !want || err != nil {
+			continue
+		}
+		if back, err := encodeManagers(read); err != nil || string(back) != text {
+			t.Errorf("%s is written as %s: %v", text, back, err)
 		}
 	}
 }

@@ -94,6 +94,20 @@ func wholeIntegers(v any) {
 	}
 }
 
+// Reread is a tree as it is read again from its text, in which whole floats have no point:
+// as what is YAML on its way, though it was JSON, as the body of an apply.
+func Reread(tree map[string]any) (map[string]any, error) {
+	if !anyWhole(tree) {
+		return tree, nil
+	}
+	text, err := Encode(tree)
+	if err != nil {
+		return nil, err
+	}
+	tree, _, err = Parse(text)
+	return tree, err
+}
+
 // whole is the integer that a float is.
 func whole(v any) (int64, bool) {
 	f, ok := v.(float64)

@@ -59,6 +59,9 @@ type Addition struct {
 	// object around it, from 0 for the nearest, and a path from there, as
 	// 2.volumes[].name.
 	Among []string `json:"among,omitempty"`
+	// NotAmong are the places whose texts a text is not one of; a plan whose objects
+	// around end before finds nothing there.
+	NotAmong []string `json:"notAmong,omitempty"`
 
 	// Immutable refuses another value than the one that was there, except at
 	// the paths in Except. Message replaces the usual one. Where there was none there
@@ -93,6 +96,13 @@ type Rule struct {
 	If string `json:"if,omitempty"`
 	// Message says what is wrong.
 	Message string `json:"message,omitempty"`
+	// Alike names fields of an item of a list: the rule is asked only of items that have
+	// all of them alike, or lack them alike, with one before. Without an expression it
+	// refuses these.
+	Alike []string `json:"alike,omitempty"`
+	// Across is where the items are that Alike compares, as the places in Among; without
+	// it these are those of the item's own list.
+	Across string `json:"across,omitempty"`
 	// MessageExpression gives the message in CEL.
 	MessageExpression string `json:"messageExpression,omitempty"`
 	// Reason is Invalid (the default), Forbidden, Required, NotFound, NotSupported,

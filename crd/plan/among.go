@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 type spot struct {
 	up   int
 	path []string
+	text string // the path
 }
 
 func newSpot(text string) (spot, error) {
@@ -20,26 +22,108 @@ func newSpot(text string) (spot, error) {
 		return spot{}, fmt.Errorf("%q is no number of an object around with a path from there", text)
 	}
 	parts, err := steps(path)
-	return spot{up, parts}, err
+	return spot{up, parts, path}, err
 }
 
-// found tells whether a text is at one of the spots in the objects around.
-func found(spots []spot, up []any, s string) bool {
+func spots(texts []string) (all []spot, err error) {
+	for _, text := range texts {
+		where, err := newSpot(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, where)
+	}
+	return all, nil
+}
+
+// among tells whether a text is at one of the spots in the objects around. The texts there
+// are collected once for all that are looked for, of which there may be as many.
+func (a *asking) among(spots []spot, up []any, s string) bool {
 	return slices.ContainsFunc(spots, func(at spot) bool {
-		return at.up < len(up) && holds(up[at.up], at.path, s)
+		if at.up >= len(up) {
+			return false
+		}
+		where := at.in(up)
+		texts := a.texts[where]
+		if texts == nil {
+			texts = map[string]bool{}
+			collect(up[at.up], at.path, func(v any) {
+				if s, ok := v.(string); ok {
+					texts[s] = true
+				}
+			})
+			if a.texts == nil {
+				a.texts = map[listed]map[string]bool{}
+			}
+			a.texts[where] = texts
+		}
+		return texts[s]
 	})
 }
 
-// holds tells whether a text is at a path below v.
-func holds(v any, path []string, s string) bool {
+// items are those at a spot in the objects around, collected once, nil where these end before.
+func (a *asking) items(at spot, up []any) *items {
+	if at.up >= len(up) {
+		return nil
+	}
+	where := at.in(up)
+	if a.lists[where] == nil {
+		list := &items{}
+		collect(up[at.up], at.path, func(v any) { list.all = append(list.all, v) })
+		if a.lists == nil {
+			a.lists = map[listed]*items{}
+		}
+		a.lists[where] = list
+	}
+	return a.lists[where]
+}
+
+// listed is a path in an object around, which is told from others by where it is.
+type listed struct {
+	around uintptr
+	path   string
+}
+
+func (s spot) in(up []any) listed { return listed{reflect.ValueOf(up[s.up]).Pointer(), s.text} }
+
+// collect adds what is at a path below v.
+func collect(v any, path []string, add func(any)) {
 	if len(path) == 0 {
-		return v == s
+		add(v)
+		return
 	}
 	switch x := v.(type) {
 	case map[string]any:
-		return path[0] != "[]" && holds(x[path[0]], path[1:], s)
+		if path[0] != "[]" {
+			collect(x[path[0]], path[1:], add)
+		}
 	case []any:
-		return path[0] == "[]" && slices.ContainsFunc(x, func(item any) bool { return holds(item, path[1:], s) })
+		if path[0] == "[]" {
+			for _, item := range x {
+				collect(item, path[1:], add)
+			}
+		}
 	}
-	return false
+}
+
+// remove takes the values at a path away.
+func remove(v any, path []string) {
+	switch x := v.(type) {
+	case map[string]any:
+		if path[0] == "{}" {
+			for _, item := range x {
+				remove(item, path[1:])
+			}
+		} else if len(path) == 1 {
+			delete(x, path[0])
+		} else {
+			remove(x[path[0]], path[1:])
+		}
+	case []any:
+		if path[0] == "[]" && len(path) > 1 {
+			for _, item := range x {
+				remove(item, path[1:])
+			}
+		}
+	}
 }

@@ -1,6 +1,14 @@
 package plan
 
-import "testing"
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // A text is looked for in the objects around, as far out as there are any.
 func TestTextsAmongObjectsAround(t *testing.T) {
@@ -31,7 +39,7 @@ func TestTextsAmongObjectsAround(t *testing.T) {
 			}
 			spots = append(spots, at)
 		}
-		if got := found(spots, []any{inner, outer}, c.text); got != c.want {
+		if got := new(asking).among(spots, []any{inner, outer}, c.text); got != c.want {
 			t.Errorf("%q at %q: %t", c.text, c.spots, got)
 		}
 	}
@@ -39,5 +47,52 @@ func TestTextsAmongObjectsAround(t *testing.T) {
 		if _, err := newSpot(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}
+	}
+}
+
+// A text that is where it may not be is there twice; where there is nothing around, as in
+// a template's part, it is not looked for.
+func TestTextsNotAmongObjectsAround(t *testing.T) {
+	for own, want := range map[string]string{
+		`inner.text: {notAmong: [1.name]}`:             `inner.text: Duplicate value: "a"`,
+		`inner.text: {notAmong: [1.other, 1.name]}`:    `inner.text: Duplicate value: "a"`,
+		`inner.text: {notAmong: ["1.tags[]"]}`:         "",
+		`inner.text: {notAmong: [7.name]}`:             "",
+		`inner.text: {notAmong: [0.text]}`:             `inner.text: Duplicate value: "a"`,
+		`inner.text: {among: ["1.tags[]", 0.nothing]}`: `inner.text: Not found: "a"`,
+	} {
+		said := ""
+		for _, e := range samples(t, own).Validate(t.Context(), parsed(t, `{name: a, other: b, tags: [c], inner: {text: a}}`), nil) {
+			said += e.Error()
+		}
+		if said != want {
+			t.Errorf("%s: %s, want %s", own, said, want)
+		}
+	}
+}
+
+// Texts are looked for among others in a time that is linear in both.
+func TestManyTextsAmongMany(t *testing.T) {
+	p, err := NewLibrary(nil).Plan(reflect.TypeFor[*corev1.Pod](), Additions{
+		"spec.initContainers[].name":      {NotAmong: []string{"1.containers[].name"}},
+		"spec.ephemeralContainers[].name": {Among: []string{"1.initContainers[].name"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := map[string]any{}
+	for name, list := range map[string]string{"a": "containers", "b": "initContainers", "b ": "ephemeralContainers"} {
+		var all []any
+		for i := range 40000 {
+			all = append(all, map[string]any{"name": strings.TrimSpace(name) + fmt.Sprint(i)})
+		}
+		spec[list] = all
+	}
+	began := time.Now()
+	if errs := p.Validate(t.Context(), map[string]any{"spec": spec}, nil); len(errs) > 0 {
+		t.Error(errs[0])
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

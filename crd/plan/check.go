@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"github.com/wasmgate/wasmgate/crd/formats"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/crd/schema"
@@ -25,18 +24,11 @@ type checker struct {
 	one     []string
 	most    []string
 	among   []spot
+	not     []spot
 	rules   []rule
 	except  [][]string
-}
-
-type rule struct {
-	Rule
-	condition *dyn.Expression
-	message   *dyn.Expression
-	// change: the rule is about the state before.
-	change bool
-	// none is shown in place of a field that is not there.
-	none any
+	// alike: a rule compares items of a list.
+	alike bool
 }
 
 func newChecker(a *Addition, t reflect.Type) (*checker, error) {
@@ -58,18 +50,18 @@ func newChecker(a *Addition, t reflect.Type) (*checker, error) {
 	if c.keys = formats.OfText(a.Keys); c.keys == nil && a.Keys != "" {
 		return nil, fmt.Errorf("there is no format %q of keys", a.Keys)
 	}
-	for _, text := range a.Among {
-		where, err := newSpot(text)
+	if c.among, err = spots(a.Among); err != nil {
+		return nil, err
+	}
+	if c.not, err = spots(a.NotAmong); err != nil {
+		return nil, err
+	}
+	for _, r := range a.Rules {
+		made, err := newRule(r, t)
 		if err != nil {
 			return nil, err
 		}
-		c.among = append(c.among, where)
-	}
-	for _, r := range a.Rules {
-		made := rule{Rule: r, condition: dyn.New(r.Rule), change: strings.Contains(r.Rule, "oldSelf") && !r.OptionalOldSelf, none: zero(t, r.FieldPath)}
-		if r.MessageExpression != "" {
-			made.message = dyn.New(r.MessageExpression)
-		}
+		c.alike = c.alike || r.Alike != nil
 		c.rules = append(c.rules, made)
 	}
 	for _, path := range a.Except {
@@ -114,8 +106,11 @@ func (c *checker) value(p place) field.ErrorList {
 	if c.Grows != "" && number(p.value) < number(p.old) {
 		errs = append(errs, field.Invalid(p.path, number(p.value), c.Grows))
 	}
-	if s, ok := p.value.(string); ok && s != "" && c.among != nil && !found(c.among, p.up, s) {
+	if s, ok := p.value.(string); ok && s != "" && c.among != nil && !p.asking.among(c.among, p.up, s) {
 		errs = append(errs, field.NotFound(p.path, s))
+	}
+	if s, ok := p.value.(string); ok && c.not != nil && p.asking.among(c.not, p.up, s) {
+		errs = append(errs, field.Duplicate(p.path, s))
 	}
 	for i := range c.rules {
 		switch err := c.rules[i].ask(p); {
@@ -282,26 +277,4 @@ func (c *checker) unchanged(p place) field.ErrorList {
 		return field.ErrorList{field.Forbidden(p.path, c.because("field is immutable"))}
 	}
 	return field.ErrorList{field.Invalid(p.path, p.value, "field is immutable")}
-}
-
-// remove takes the values at a path away.
-func remove(v any, path []string) {
-	switch x := v.(type) {
-	case map[string]any:
-		if path[0] == "{}" {
-			for _, item := range x {
-				remove(item, path[1:])
-			}
-		} else if len(path) == 1 {
-			delete(x, path[0])
-		} else {
-			remove(x[path[0]], path[1:])
-		}
-	case []any:
-		if path[0] == "[]" && len(path) > 1 {
-			for _, item := range x {
-				remove(item, path[1:])
-			}
-		}
-	}
 }

@@ -25,9 +25,9 @@ func (d *defaulted) lacks(v any) bool { return v == nil || v == "" && !d.blank }
 func newDefaulted(name string, a *Addition) *defaulted {
 	switch {
 	case a.Compute != "":
-		return &defaulted{name: name, from: dyn.New(a.Compute), always: true}
+		return &defaulted{name: name, from: dyn.Bounded(a.Compute), always: true}
 	case a.DefaultFrom != "":
-		return &defaulted{name: name, from: dyn.New(a.DefaultFrom)}
+		return &defaulted{name: name, from: dyn.Bounded(a.DefaultFrom)}
 	case a.Default != nil:
 		return &defaulted{name: name, value: tree(a.Default)}
 	}

@@ -159,7 +159,7 @@ func TestValidation(t *testing.T) {
 				old = parsed(t, tc.old)
 			}
 			got := ""
-			if err := deployments(t).Validate(parsed(t, tc.obj), old).ToAggregate(); err != nil {
+			if err := deployments(t).Validate(t.Context(), parsed(t, tc.obj), old).ToAggregate(); err != nil {
 				got = err.Error()
 			}
 			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
@@ -176,7 +176,7 @@ func TestWhenChangesAreTold(t *testing.T) {
 	now := strings.NewReplacer("true", "false", "a: b", "a: c", "replicas: 1", "replicas: 10").Replace(old)
 	p := deployments(t)
 	told := func() (fields []string) {
-		for _, e := range p.Validate(parsed(t, strings.Replace(now, "name: a", "name: A", 1)), parsed(t, old)) {
+		for _, e := range p.Validate(t.Context(), parsed(t, strings.Replace(now, "name: a", "name: A", 1)), parsed(t, old)) {
 			fields = append(fields, e.Field)
 		}
 		return fields
@@ -213,7 +213,7 @@ func TestValidationOfOneField(t *testing.T) {
 		valid: "", strings.Replace(valid, "replicas: 1", "replicas: 10", 1): "spec.replicas: Invalid value: 10",
 		strings.Replace(valid, "a: b", "a: c", 1): "spec.selector: Invalid value",
 	} {
-		got := p.ValidateField("spec", parsed(t, obj), parsed(t, valid)).ToAggregate()
+		got := p.ValidateField(t.Context(), "spec", parsed(t, obj), parsed(t, valid)).ToAggregate()
 		if want == "" && got != nil || want != "" && (got == nil || !strings.HasPrefix(got.Error(), want)) {
 			t.Errorf("%s: %v", obj, got)
 		}
@@ -223,25 +223,25 @@ func TestValidationOfOneField(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := parsed(t, strings.ReplaceAll(valid, "replicas: 1", "replicas: 2"))
-	if errs := whole.ValidateField("spec", other, parsed(t, valid)); len(errs) != 0 {
+	if errs := whole.ValidateField(t.Context(), "spec", other, parsed(t, valid)); len(errs) != 0 {
 		t.Errorf("spec: %v", errs)
 	}
-	if errs := whole.ValidateField("status", other, parsed(t, valid)); len(errs) != 1 {
+	if errs := whole.ValidateField(t.Context(), "status", other, parsed(t, valid)); len(errs) != 1 {
 		t.Errorf("status: %v", errs)
 	}
-	if errs := whole.Validate(other, parsed(t, valid)); len(errs) != 2 {
+	if errs := whole.Validate(t.Context(), other, parsed(t, valid)); len(errs) != 2 {
 		t.Errorf("both: %v", errs)
 	}
 	gone := parsed(t, `{spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {spec: {containers: [{name: a, image: i}]}}}}`)
-	if errs := whole.Validate(gone, parsed(t, valid)); len(errs) != 1 || errs[0].Field != "status" {
+	if errs := whole.Validate(t.Context(), gone, parsed(t, valid)); len(errs) != 1 || errs[0].Field != "status" {
 		t.Errorf("taken away: %v", errs)
 	}
 	for _, name := range []string{"none", "status"} {
-		if errs := whole.ValidateField(name, gone, parsed(t, valid)); errs != nil {
+		if errs := whole.ValidateField(t.Context(), name, gone, parsed(t, valid)); errs != nil {
 			t.Errorf("no field %s: %v", name, errs)
 		}
 	}
-	if errs := whole.ValidateField("none", parsed(t, `{none: 1}`), nil); errs != nil {
+	if errs := whole.ValidateField(t.Context(), "none", parsed(t, `{none: 1}`), nil); errs != nil {
 		t.Errorf("an unknown field: %v", errs)
 	}
 }
@@ -277,7 +277,7 @@ func TestProblemsOfListsAreBounded(t *testing.T) {
 			names = append(names, fmt.Sprintf("{name: A%d, image: i}", i))
 		}
 		obj := parsed(t, `{spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {spec: {containers: [`+strings.Join(names, ", ")+`]}}}}`)
-		errs := deployments(t).ValidateField("spec", obj, nil)
+		errs := deployments(t).ValidateField(t.Context(), "spec", obj, nil)
 		wrong := 0
 		for _, e := range errs {
 			if e.Type == field.ErrorTypeInvalid {

@@ -15,16 +15,44 @@ import (
 	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
+type rule struct {
+	Rule
+	condition *dyn.Expression
+	message   *dyn.Expression
+	// across is where the items are that are compared, nil for those of one list.
+	across *spot
+	// change: the rule is about the state before.
+	change bool
+	// none is shown in place of a field that is not there.
+	none any
+}
+
+// newRule is a rule about values of a type.
+func newRule(r Rule, t reflect.Type) (rule, error) {
+	made := rule{Rule: r, condition: dyn.New(cmp.Or(r.Rule, "false")), change: strings.Contains(r.Rule, "oldSelf") && !r.OptionalOldSelf, none: zero(t, r.FieldPath)}
+	if r.Across != "" {
+		where, err := newSpot(r.Across)
+		if err != nil {
+			return rule{}, err
+		}
+		made.across = &where
+	}
+	if r.MessageExpression != "" {
+		made.message = dyn.New(r.MessageExpression)
+	}
+	return made, nil
+}
+
 // ask returns what is wrong, if the condition is not met. A value for which the
 // condition cannot be evaluated does not meet it.
 func (r *rule) ask(p place) *field.Error {
-	if p.value == nil || r.change && p.old == nil || !concerns(r.If, p.value) {
+	if p.value == nil || r.change && p.old == nil || !concerns(r.If, p.value) || !r.compared(p).alike(p.value, r.Alike) {
 		return nil
 	}
-	vars := dyn.Variables{Self: p.value, Old: p.old, Key: p.key, Up: p.up}
+	vars := dyn.Variables{Self: p.value, Old: p.old, Key: p.key, Up: p.up, Within: p.asking}
 	path := p.path
 	if r.FieldPath != "" {
-		for _, name := range strings.Split(r.FieldPath, ".") {
+		for name := range strings.SplitSeq(r.FieldPath, ".") {
 			name, index, indexed := item(name)
 			if key, ok := strings.CutPrefix(name, "["); ok {
 				path = path.Key(strings.TrimSuffix(key, "]"))
@@ -39,8 +67,13 @@ func (r *rule) ask(p place) *field.Error {
 	if path == nil {
 		path = field.NewPath("") // as Kubernetes names the whole object
 	}
+	if p.asking.over() {
+		return p.asking.say(path)
+	}
 	ok, err := r.condition.True(vars)
 	switch {
+	case err != nil && p.asking.over():
+		return p.asking.say(path)
 	case err != nil:
 		return field.Invalid(path, shown(p.value), err.Error())
 	case ok:
@@ -66,6 +99,14 @@ func (r *rule) ask(p place) *field.Error {
 		value = p.key
 	}
 	return r.refusal(path, value, message)
+}
+
+// compared are the items among which an item may be like another.
+func (r *rule) compared(p place) *items {
+	if r.across == nil {
+		return p.beside
+	}
+	return p.asking.items(*r.across, p.up)
 }
 
 // concerns tells whether a value has the field, or the field with the text, that
@@ -102,7 +143,7 @@ func valueAt(v any, path string) any {
 	if path == "" {
 		return v
 	}
-	for _, name := range strings.Split(path, ".") {
+	for name := range strings.SplitSeq(path, ".") {
 		name, index, indexed := item(name)
 		m, _ := v.(map[string]any)
 		v = m[name]
@@ -116,8 +157,11 @@ func valueAt(v any, path string) any {
 // item takes the index from a name that ends with one.
 func item(name string) (bare string, index int, ok bool) {
 	bare, number, found := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	if !found || bare == "" {
+		return name, 0, false
+	}
 	index, err := strconv.Atoi(number)
-	if !found || err != nil || bare == "" {
+	if err != nil {
 		return name, 0, false
 	}
 	return bare, index, true

@@ -112,7 +112,7 @@ func TestWhatIsSaidByPlans(t *testing.T) {
 			old = parsed(t, c.was)
 		}
 		var said []string
-		for _, e := range samples(t, c.own).Validate(parsed(t, c.now), old) {
+		for _, e := range samples(t, c.own).Validate(t.Context(), parsed(t, c.now), old) {
 			said = append(said, e.Error())
 		}
 		if got := strings.Join(said, "\n"); got != c.want {

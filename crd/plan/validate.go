@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -8,13 +9,16 @@ import (
 
 // Validate checks an object; old is nil for a new one. What is wrong with the
 // change comes after what is wrong with the object, if not ChangesFirst. The fields at the top that
-// are named in but are not judged themselves, as the write does not change them.
-func (p *Plan) Validate(obj, old map[string]any, but ...string) field.ErrorList {
+// are named in but are not judged themselves, as the write does not change them. Where ctx is
+// done the object is not judged to its end, and refused.
+func (p *Plan) Validate(ctx context.Context, obj, old map[string]any, but ...string) field.ErrorList {
 	var before any
 	if old != nil {
 		before = old
 	}
-	at := place{value: obj, old: before, but: but}
+	asking, end := newAsking(ctx)
+	defer end()
+	at := place{value: obj, old: before, but: but, asking: asking}
 	if p.ChangesFirst || old == nil {
 		return p.root.validate(at)
 	}
@@ -26,12 +30,14 @@ func (p *Plan) Validate(obj, old map[string]any, but ...string) field.ErrorList 
 // ValidateField checks one field of an object, and what is below it, for a write
 // through a subresource: what is immutable to a write of the whole may be what
 // the subresource is there to change.
-func (p *Plan) ValidateField(name string, obj, old map[string]any) field.ErrorList {
+func (p *Plan) ValidateField(ctx context.Context, name string, obj, old map[string]any) field.ErrorList {
 	n := p.root.fields[name]
 	if n == nil || obj[name] == nil {
 		return nil
 	}
-	return n.validate(place{value: obj[name], old: old[name], path: field.NewPath(name), up: []any{obj}, opens: name != statusField})
+	asking, end := newAsking(ctx)
+	defer end()
+	return n.validate(place{value: obj[name], old: old[name], path: field.NewPath(name), up: []any{obj}, opens: name != statusField, asking: asking})
 }
 
 // statusField is the field that controllers write, and only through subresources.
@@ -51,6 +57,10 @@ type place struct {
 	but []string
 	// late is where the changes go that are refused, nil to tell them in place.
 	late *field.ErrorList
+	// asking is the time for the rules of the whole object.
+	asking *asking
+	// beside is the list that the value is an item of, where a rule compares these.
+	beside *items
 }
 
 // ofChange is what is told in place of what is wrong with a change.
@@ -86,7 +96,7 @@ func (n *node) validate(p place) field.ErrorList {
 		if n.element != nil && n.element.busy {
 			before, _ := p.old.(map[string]any)
 			for _, k := range sortedKeys(x) {
-				errs = append(errs, n.element.validate(place{value: x[k], old: before[k], path: p.path.Key(k), up: p.up, key: k, late: p.late})...)
+				errs = append(errs, n.element.validate(place{value: x[k], old: before[k], path: p.path.Key(k), up: p.up, key: k, late: p.late, asking: p.asking})...)
 			}
 		}
 	case []any:
@@ -94,12 +104,16 @@ func (n *node) validate(p place) field.ErrorList {
 			return errs
 		}
 		before, _ := p.old.([]any)
+		var beside *items
+		if n.element.check != nil && n.element.check.alike {
+			beside = &items{all: x}
+		}
 		for i, item := range x {
 			var was any
 			if i < len(before) {
 				was = before[i]
 			}
-			errs = append(errs, n.element.validate(place{value: item, old: was, path: p.path.Index(i), up: p.up, late: p.late})...)
+			errs = append(errs, n.element.validate(place{value: item, old: was, path: p.path.Index(i), up: p.up, late: p.late, asking: p.asking, beside: beside})...)
 			if p.tooMany(errs) {
 				return errs
 			}
@@ -120,22 +134,23 @@ func (n *node) validateFields(obj map[string]any, p place) field.ErrorList {
 		if child.check != nil && !concerns(child.check.When, obj) {
 			continue
 		}
-		path := p.path.Child(name)
 		var was any
 		if before != nil {
 			was = before[name]
 		}
-		if child.check != nil && child.check.Required && child.empty(v) {
+		missing := child.check != nil && child.check.Required && child.empty(v)
+		if !missing && v == nil && (was == nil || child.check == nil) {
+			continue
+		}
+		path := p.path.Child(name)
+		if missing {
 			if child.check.Immutable && was != nil {
 				errs = append(errs, p.ofChange(child.check.unchanged(place{value: v, old: was, path: path})...)...)
 			}
 			errs = append(errs, field.Required(path, child.check.Missing))
 			continue
 		}
-		if v == nil && (was == nil || child.check == nil) {
-			continue
-		}
-		errs = append(errs, child.validate(place{value: v, old: was, path: path, up: below, late: p.late, added: before != nil && was == nil && !child.empty(v)})...)
+		errs = append(errs, child.validate(place{value: v, old: was, path: path, up: below, late: p.late, asking: p.asking, added: before != nil && was == nil && !child.empty(v)})...)
 	}
 	return errs
 }

@@ -3,6 +3,7 @@ package aggregator
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,10 +25,15 @@ import (
 type Availability struct {
 	servers *Servers
 	metrics *metrics.Aggregator
+
+	mu   sync.Mutex
+	over bool // guarded by mu: it counts no more
 }
 
 // NewAvailability makes the controller.
-func NewAvailability(s *Servers, m *metrics.Aggregator) *Availability { return &Availability{s, m} }
+func NewAvailability(s *Servers, m *metrics.Aggregator) *Availability {
+	return &Availability{servers: s, metrics: m}
+}
 
 // Name implements [controller.Controller].
 func (*Availability) Name() string { return "apiservice-status-available" }
@@ -42,6 +48,17 @@ func (*Availability) Resync() time.Duration { return 30 * time.Second }
 
 // Workers implements [controller.Concurrent]: who is asked may take its time.
 func (*Availability) Workers() int { return 5 }
+
+// Work implements [controller.Working]: what was counted here is of no use once another
+// gateway finds it out.
+func (a *Availability) Work(ctx context.Context, _ controller.Queue) error {
+	<-ctx.Done()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = true
+	a.metrics.Unknown()
+	return nil
+}
 
 // askAgain is how soon a server is asked again that did not answer.
 const askAgain = 2 * time.Second
@@ -83,6 +100,11 @@ func (a *Availability) Reconcile(ctx context.Context, q controller.Queue, key co
 
 // count tells the metrics what an APIService was, and is.
 func (a *Availability) count(name, reason string, was, is bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over {
+		return
+	}
 	a.metrics.Available(name, is)
 	if was && !is {
 		a.metrics.Lost(name, reason)

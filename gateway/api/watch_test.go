@@ -106,7 +106,7 @@ func TestWatch_OldPaths(t *testing.T) {
 	const group, namespace = "/apis/example.com/v1/watch", "/namespaces/default"
 	for path, names := range map[string][]string{
 		group + "/widgets": {"one", "two"}, group + namespace + "/widgets": {"one", "two"}, group + namespace + "/widgets/two": {"two"},
-		group + namespace + "/widgets/two?fieldSelector=metadata.name%3Dtwo": {"two"}, group + "/widgets?watch=0": {"one", "two"},
+		group + namespace + "/widgets/two?fieldSelector=metadata.name%3Dtwo": {"two"}, group + "/widgets?watch=0&continue=x": {"one", "two"},
 		"/api/v1/watch/configmaps": {"c"}, "/api/v1/watch" + namespace + "/configmaps/c": {"c"}, "/api/v1/watch" + namespace: {"default"},
 	} {
 		f := w.watch(t, path, nil)
@@ -140,7 +140,7 @@ func TestEmptyNamespace(t *testing.T) {
 		w.do(method, "/apis/example.com/v1/namespaces//widgets/one", `{}`).want(404, "")
 	}
 	w.do("DELETE", "/api/v1/namespaces//configmaps", "").want(400, "Namespace parameter required.")
-	w.do("POST", "/api/v1/namespaces//configmaps", `{"metadata":{"name":"d"}}`).want(400, "Namespace parameter required.")
+	w.do("POST", "/api/v1/namespaces//configmaps", `{"metadata":{"name":"d","namespace":"default"},"data":{"..":""}}`).want(422, `ConfigMap \"d\" is invalid: [metadata.namespace: Required value, data[..]: Invalid value`)
 	w.do("DELETE", "/apis/example.com/v1/namespaces//widgets", "").want(404, "")
 	w.do("GET", "/api/v1/namespaces//nodes", "").want(404, "")
 	w.do("GET", configMaps+"/c", "").want(200, "")

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,4 +37,32 @@ func TestSplitAndJoinKeys(t *testing.T) {
 			t.Errorf("%s: %s %s", key, ns, name)
 		}
 	}
+}
+
+// FuzzKeys: whatever somebody else wrote into the store, a key is below the bucket that
+// is found for it, which is the resource's that it belongs to, and what it is cut into
+// makes it again.
+func FuzzKeys(f *testing.F) {
+	builtins := map[string]bool{"leases": true, "services/specs": true}
+	k := Keys{Prefix: "/registry/", Builtins: map[string]schema.GroupResource{
+		"leases":         {Group: "coordination.k8s.io", Resource: "leases"},
+		"services/specs": {Resource: "services"},
+	}}
+	for _, key := range []string{"leases/ns/a", "services/specs/ns/a", "example.com/crontabs/ns/a", "example.com/crontabs//a", "", "/", "leases", "services/specs", "a.b//", "./x/y/z", "leases//"} {
+		f.Add(key)
+	}
+	f.Fuzz(func(t *testing.T, key string) {
+		bucket := bucketOf(builtins, key)
+		gr := k.ResourceOf(k.Prefix + key)
+		if bucket == "" {
+			return
+		}
+		rest, below := strings.CutPrefix(key, bucket+"/")
+		if !below || gr == (schema.GroupResource{}) {
+			t.Errorf("%q: bucket %q, resource %v", key, bucket, gr)
+		}
+		if ns, name := SplitKey(rest); ns != "" && JoinKey(ns, name) != rest || strings.Contains(ns, "/") {
+			t.Errorf("%q: namespace %q, name %q", rest, ns, name)
+		}
+	})
 }

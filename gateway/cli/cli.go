@@ -100,7 +100,8 @@ func New(parts Parts) *cobra.Command {
 	root.SetHelpCommand(newHelp())
 	root.Long = "wasmgate serves the Kubernetes API over etcd in one binary. Custom resources are\n" +
 		"converted between their versions by sandboxed WebAssembly modules.\n\n" +
-		"The status is 0 if a command did what it is for, 2 if the command line is wrong, and else 1."
+		"The exit status is 0 if a command succeeded, 2 if the command line is wrong, and 1 otherwise;\n" +
+		"a command with other statuses lists them in its --help."
 	root.Version = Version()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(suggestFlag)

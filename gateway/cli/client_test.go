@@ -172,7 +172,7 @@ func TestModulePush(t *testing.T) {
 		t.Errorf("one that takes long to compile: %v\n%s", err, out)
 	}
 	_, err = g.push(t, "crontab", "bad one")
-	if err == nil || !strings.Contains(err.Error(), "Compiled is False: NotWasm: bad one is no module") || !strings.Contains(err.Error(), "The content before it stays in use: sha256:") {
+	if err == nil || !strings.Contains(err.Error(), "Compiled is False: NotWasm: bad one is no module") || !strings.Contains(err.Error(), "The previous content stays in use: sha256:") {
 		t.Errorf("a bad revision: %v", err)
 	}
 	if _, err = g.push(t, "crontab", "bad one"); err == nil || !strings.Contains(err.Error(), "bad one is no module") {

@@ -43,7 +43,7 @@ func newCompletion() *cobra.Command {
 		cmd := &cobra.Command{
 			Use:                   shell.name,
 			Short:                 "Print the script for " + shell.name,
-			Long:                  fmt.Sprintf("Print the script by which %s completes commands, flags and names of objects.\nFor this shell:\n\n%s", shell.name, shell.load),
+			Long:                  fmt.Sprintf("Print the script for %s that completes commands, flags and names of objects.\nTo load it into the current shell:\n\n%s", shell.name, shell.load),
 			Args:                  arguments(0, 0),
 			DisableFlagsInUseLine: true,
 			ValidArgsFunction:     cobra.NoFileCompletions,
@@ -51,7 +51,7 @@ func newCompletion() *cobra.Command {
 				return shell.print(cmd.Root(), cmd.OutOrStdout(), !plain)
 			},
 		}
-		cmd.Flags().BoolVar(&plain, "no-descriptions", false, "do not say what commands and flags are for")
+		cmd.Flags().BoolVar(&plain, "no-descriptions", false, "leave the descriptions of commands and flags out")
 		all = append(all, cmd)
 	}
 	return commands("completion", "Print a script that completes commands in a shell", all...)
@@ -61,7 +61,7 @@ func newCompletion() *cobra.Command {
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Say what a command does, and which flags it has",
+		Short: "Show what a command does, and its flags",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			if of, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
 				for _, c := range of.Commands() {

@@ -49,7 +49,7 @@ func TestHelpAndCompletion(t *testing.T) {
 		"completion zsh --no-descriptions":   "__completeNoDesc",
 		"completion fish --no-descriptions":  "__completeNoDesc",
 		"completion powershell -h":           "Out-String | Invoke-Expression",
-		"__complete help mod":                "module\tBegin",
+		"__complete help mod":                "module\tCreate",
 		"__complete help module pus":         "push\tUpload",
 		"__completeNoDesc completion powers": "powershell\n",
 	} {

@@ -32,18 +32,18 @@ func newConvert(tools workbench.Tools) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert -f FILE --to-version VERSION [--module FILE.wasm]",
 		Short: "Convert objects in files and folders to another version",
-		Long: "Convert the objects of files, YAML or JSON, to another version of their kind, and\n" +
-			"print them or, with --write, write them where they were. Of YAML, comments, the order\n" +
-			"and the lines that say the same stay as they are. Of folders, all files that end with\n" +
-			".yaml, .yml or .json are taken.\n\n" +
-			"A gateway converts them, as it does for readers, by whatever its definitions name. The\n" +
-			"objects need not exist there; whoever asks has to be allowed to get such objects. Those\n" +
-			"of kinds that it does not serve at that version stay as they are.\n\n" +
-			"With --module, a module or ConversionRules in a file convert, and no server is needed.\n" +
-			"With --crd, too, objects of other kinds stay as they are, and the fields that the\n" +
-			"version does not have are dropped, as a gateway does.\n\n" +
-			"The status is 0 if all were converted, 1 if one was not or, with --check, would come\n" +
-			"out otherwise, and 2 if the command was not used as it is meant.",
+		Long: "Convert the objects in files, YAML or JSON, to another version of their kind, and\n" +
+			"print them or, with --write, write them back into their files. In YAML files comments,\n" +
+			"order and unchanged lines stay as they are. In folders, all files that end with .yaml,\n" +
+			".yml or .json are read.\n\n" +
+			"A gateway converts them with the converter that its CustomResourceDefinition names. The\n" +
+			"objects need not exist there, but you need permission to get objects of their kind.\n" +
+			"Objects of kinds that the gateway does not serve at that version stay as they are.\n\n" +
+			"With --module, a module or ConversionRules in a file convert them, and no server is\n" +
+			"needed. With --crd as well, objects of other kinds stay as they are, and fields that\n" +
+			"the version does not have are dropped, as a gateway does.\n\n" +
+			"The status is 0 if all were converted, 1 if one was not or, with --check, if a file\n" +
+			"would change, and 2 if the command line is wrong.",
 		Example: "  wasmgate convert -f crontab.yaml --to-version v1\n" +
 			"  wasmgate convert -f crontab.yaml --to-version v1 --module crontab.wasm --crd crd.yaml\n" +
 			"  wasmgate convert -f manifests/ --write --to-version v1 --module crontab.wasm --crd crd.yaml",
@@ -55,8 +55,8 @@ func newConvert(tools workbench.Tools) *cobra.Command {
 	cmd.Flags().StringVar(&c.what.To, "to-version", "", "`version` to convert to, such as v1")
 	cmd.Flags().StringVar(&c.moduleFile, "module", "", "`file` with the module that converts, or with ConversionRules")
 	cmd.Flags().StringVar(&c.crdFile, "crd", "", "`file` with the CustomResourceDefinition, YAML or JSON")
-	cmd.Flags().BoolVarP(&c.write, "write", "w", false, "write what was converted into the files, and print nothing")
-	cmd.Flags().BoolVar(&c.check, "check", false, "only print the names of files that would come out otherwise")
+	cmd.Flags().BoolVarP(&c.write, "write", "w", false, "write the converted objects into their files, and print nothing")
+	cmd.Flags().BoolVar(&c.check, "check", false, "only print the names of files that would change")
 	c.module.add(cmd)
 	c.client.add(cmd, 5*time.Minute)
 	c.format.add(cmd, asYAML, asJSON)
@@ -73,7 +73,7 @@ func (c *convertCommand) run(cmd *cobra.Command, _ []string) (err error) {
 	case c.moduleFile == "" && (c.crdFile != "" || c.module.configFile != ""):
 		return fmt.Errorf("--crd and --config go with --module: a gateway has its own")
 	case c.write && (c.check || c.format.format != ""):
-		return fmt.Errorf("--write goes with neither --check nor -o")
+		return fmt.Errorf("--write cannot be combined with --check or -o")
 	}
 	files, err := readManifests(c.files, standardIn(cmd))
 	if err != nil {

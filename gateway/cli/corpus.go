@@ -18,9 +18,9 @@ type corpusFlags struct {
 }
 
 func (c *corpusFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVarP(&c.files, "filename", "f", nil, "`files` and folders with objects of the kind; - is the standard input; without any, they are made from the schemas")
+	cmd.Flags().StringSliceVarP(&c.files, "filename", "f", nil, "`files` and folders with objects of the kind; - is the standard input; without any, objects are generated from the schemas")
 	cmd.Flags().StringVar(&c.crdFile, "crd", "", "`file` with the CustomResourceDefinition, YAML or JSON")
-	cmd.Flags().IntVar(&c.made, "objects", 100, "how many objects of each version are made, without -f")
+	cmd.Flags().IntVar(&c.made, "objects", 100, "how many objects of each version are generated, without -f")
 }
 
 func (c *corpusFlags) read(cmd *cobra.Command) (out workbench.Corpus, err error) {

@@ -23,9 +23,9 @@ func newEnvtest() *cobra.Command {
 		Use:   "envtest [DIRECTORY]",
 		Short: "Make a folder of programs for controller-runtime's envtest",
 		Long: "Make a folder with the programs that controller-runtime's envtest starts: etcd and\n" +
-			"kube-apiserver, which both are wasmgate under another name, and kubectl, if it is on\n" +
-			"the PATH. What it prints is for a shell: tests that are run there use them.\n\n" +
-			"As envtest's own kube-apiserver it runs no controllers, unless --controllers says so.",
+			"kube-apiserver, which are both wasmgate under another name, and kubectl, if it is on the\n" +
+			"PATH. The output is a line for the shell; tests started in that shell use the folder.\n\n" +
+			"Like envtest's own kube-apiserver, this one runs no controllers unless --controllers is set.",
 		Example: "  eval \"$(wasmgate envtest)\" && go test ./...\n" +
 			"  wasmgate envtest bin/envtest",
 		Args: arguments(0, 1),
@@ -44,7 +44,7 @@ func newEnvtest() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&replace, "replace", false, "replace programs that are in the directory already")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace existing programs in the directory")
 	return cmd
 }
 

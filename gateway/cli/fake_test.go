@@ -42,6 +42,8 @@ type fakeGateway struct {
 	knowsNoModules bool
 	// watched is called at the beginning of a watch.
 	watched func()
+	// refused tells of a request, but for discovery, whether it is refused; nil refuses none.
+	refused func() bool
 
 	mu       sync.Mutex
 	objects  map[string]map[string]any
@@ -87,6 +89,10 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if doc, ok := discoveryDocuments[r.URL.Path]; ok {
 		_, _ = io.WriteString(w, doc)
+		return
+	}
+	if g.refused != nil && g.refused() {
+		status(w, 403, "Forbidden")
 		return
 	}
 	base, name := r.URL.Path, ""

@@ -129,7 +129,7 @@ func nearest(flags *pflag.FlagSet, unknown *pflag.NotExistError) string {
 // moduleMemory are the flags of what modules may take where they run: memory of idle
 // instances and of compiling in bytes, and processor time of compiling.
 func moduleMemory(f flagGroup, idle, compile *int64, of *time.Duration) {
-	f.Int64Var(idle, "module-idle-memory", *idle, "how many `bytes` of memory idle instances of modules keep in all; 0 means any number")
-	f.Int64Var(compile, "module-compile-memory", *compile, "how many `bytes` of memory compiling a module may take; 0 means any number")
-	f.DurationVar(of, "module-compile-time", *of, "how much processor time compiling a module may take, in whole seconds; 0 means any time")
+	f.Int64Var(idle, "module-idle-memory", *idle, "how many `bytes` of memory all idle instances of modules may keep together; 0 means no limit")
+	f.Int64Var(compile, "module-compile-memory", *compile, "how many `bytes` of memory the compilation of a module may use; 0 means no limit")
+	f.DurationVar(of, "module-compile-time", *of, "how much processor time the compilation of a module may use, in whole seconds; 0 means no limit")
 }

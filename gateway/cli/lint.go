@@ -33,13 +33,13 @@ func newLint() *cobra.Command {
 	c := &lintCommand{}
 	cmd := &cobra.Command{
 		Use:   "lint -f CRD.yaml {--against OLD.yaml | --revision REVISION | --stored}",
-		Short: "Say what a change of a CustomResourceDefinition breaks",
-		Long: "Compare the CustomResourceDefinitions of a file with what they were: in another\n" +
-			"file, in a revision of git, or on the server, and say what clients and stored\n" +
-			"objects lose by the change, with the rule of Kubernetes' deprecation policy.\n" +
-			"What is new in the file breaks nothing.\n\n" +
+		Short: "Report what a change of a CustomResourceDefinition breaks",
+		Long: "Compare the CustomResourceDefinitions in a file with their state before: in another\n" +
+			"file, in a revision of git, or on the server. Report what the change breaks for clients\n" +
+			"and stored objects, with the rule of Kubernetes' deprecation policy. A definition that\n" +
+			"is new breaks nothing.\n\n" +
 			"The status is 0 if nothing is broken, 1 if something is, or the server does not\n" +
-			"answer, and 2 if the command was not used as it is meant.",
+			"answer, and 2 if the command line is wrong.",
 		Example: "  wasmgate lint -f crd.yaml --against crd-before.yaml\n" +
 			"  wasmgate lint -f crd.yaml --revision main\n" +
 			"  wasmgate lint -f crd.yaml --stored -o json",
@@ -47,11 +47,11 @@ func newLint() *cobra.Command {
 		Annotations: map[string]string{mistakesAre: ""},
 		RunE:        c.run,
 	}
-	cmd.Flags().StringVarP(&c.file, "filename", "f", "", "`file` with CustomResourceDefinitions as they are to be, YAML or JSON")
-	cmd.Flags().StringVar(&c.against, "against", "", "`file` with what they were")
-	cmd.Flags().StringVar(&c.revision, "revision", "", "`revision` of git in which the file has what they were")
-	cmd.Flags().StringVar(&c.toRevision, "to-revision", "", "`revision` of git in which the file has what they are to be (default what is there)")
-	cmd.Flags().BoolVar(&c.stored, "stored", false, "compare with what is on the server, and with the versions that are stored there")
+	cmd.Flags().StringVarP(&c.file, "filename", "f", "", "`file` with the CustomResourceDefinitions after the change, YAML or JSON")
+	cmd.Flags().StringVar(&c.against, "against", "", "`file` with the CustomResourceDefinitions before the change")
+	cmd.Flags().StringVar(&c.revision, "revision", "", "`revision` of git with the file before the change")
+	cmd.Flags().StringVar(&c.toRevision, "to-revision", "", "`revision` of git with the file after the change (default the file in the folder)")
+	cmd.Flags().BoolVar(&c.stored, "stored", false, "compare with the definitions on the server, and with their stored versions")
 	c.client.add(cmd, time.Minute)
 	c.format.add(cmd, asTable, asJSON, asYAML)
 	return cmd
@@ -75,17 +75,17 @@ func (c *lintCommand) run(cmd *cobra.Command, _ []string) error {
 		err = fmt.Errorf("%s: there is no CustomResourceDefinition in it", c.file)
 	}
 	if err != nil {
-		return fmt.Errorf("%w\n-f names the file with the definitions as they are to be", err)
+		return fmt.Errorf("%w\n-f names the file with the definitions after the change", err)
 	}
 	was, err := c.former(cmd, is)
 	if err != nil && c.against != "" {
-		err = fmt.Errorf("%w\n--against names the file with what they were", err)
+		err = fmt.Errorf("%w\n--against names the file with the definitions before the change", err)
 	}
 	if err != nil {
 		return err
 	}
 	if c.against != "" && !shares(was, is) {
-		return fmt.Errorf("%s: there is no CustomResourceDefinition in it that %s has, too", c.against, c.file)
+		return fmt.Errorf("%s: it has none of the CustomResourceDefinitions in %s", c.against, c.file)
 	}
 	found := []lint.Finding{} // not null in JSON
 	for _, name := range slices.Sorted(maps.Keys(was)) {

@@ -79,7 +79,7 @@ func TestLint(t *testing.T) {
 		{"-f crd.yaml --revision HEAD --to-revision HEAD", 0, "nothing is broken"},
 		{"-f before.yaml --against crd.yaml -o json", 0, "[]\n"},
 		{"-f crd.yaml --against before.yaml -o json", 1, `"path": "a",`},
-		{"-f crd.yaml --against none.yaml", 2, "none.yaml: there is no CustomResourceDefinition in it that crd.yaml has, too"},
+		{"-f crd.yaml --against none.yaml", 2, "none.yaml: it has none of the CustomResourceDefinitions in crd.yaml"},
 		{"-f crd.yaml", 2, "-f and one of --against, --revision and --stored are needed"},
 		{"-f crd.yaml --against before.yaml --stored", 2, "-f and one of --against, --revision and --stored are needed"},
 		{"-f none.yaml --against before.yaml", 2, "none.yaml: there is no CustomResourceDefinition in it"},

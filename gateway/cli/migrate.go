@@ -71,9 +71,9 @@ func newMigrate() *cobra.Command {
 		Use:   "migrate RESOURCE.GROUP",
 		Short: "Rewrite all stored objects of a resource at its storage version",
 		Long: "Rewrite all stored objects of a resource at its storage version, and wait until\n" +
-			"that is done. The gateway does the work: it goes on when this command ends. With\n" +
-			"--dry-run all objects are only read at that version: nothing is written, and what\n" +
-			"does not convert is told.",
+			"this is done. The gateway does the work and continues when this command ends. With\n" +
+			"--dry-run all objects are only read at the storage version: nothing is written, and\n" +
+			"objects that do not convert are named.",
 		Example: "  wasmgate migrate crontabs.example.com --dry-run\n  wasmgate migrate crontabs.example.com",
 		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -90,8 +90,8 @@ func newMigrate() *cobra.Command {
 		},
 	}
 	m.client.add(cmd, 24*time.Hour)
-	cmd.Flags().BoolVar(&m.noWait, "no-wait", false, "start the migration and leave it to itself")
-	cmd.Flags().BoolVar(&m.dryRun, "dry-run", false, "only let the gateway check the migration, and see whether all objects convert")
+	cmd.Flags().BoolVar(&m.noWait, "no-wait", false, "start the migration and do not wait for it")
+	cmd.Flags().BoolVar(&m.dryRun, "dry-run", false, "only check the migration, and whether all objects convert")
 	m.format.add(cmd, asJSON, asYAML, asName)
 	cmd.Flags().Float64Var(&m.rate, "rate", 0, "the most `objects` per second (default no limit)")
 	return cmd
@@ -229,6 +229,6 @@ func migrationError(gr schema.GroupResource, name string, failed *metav1.Conditi
 		}
 		fmt.Fprintf(&b, "\n  %s", object)
 	}
-	fmt.Fprintf(&b, "\nWhat was rewritten stays rewritten and nothing was lost. Correct what is named above, then run again:\n  wasmgate migrate %s", gr)
+	fmt.Fprintf(&b, "\nRewritten objects stay rewritten, and nothing was lost. Correct the objects above, then run again:\n  wasmgate migrate %s", gr)
 	return errors.New(b.String())
 }

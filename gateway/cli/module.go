@@ -69,7 +69,7 @@ func (s moduleStatus) condition(name string) metav1.Condition {
 }
 
 func newModule(tools workbench.Tools) *cobra.Command {
-	return commands("module", "Begin, build, upload and download WebAssembly modules, list them, look into them, sign, promote, roll back and delete them",
+	return commands("module", "Create, build, upload, download, list, inspect, sign, promote, roll back and delete WebAssembly modules",
 		newModuleInit(tools), newModuleBuild(tools), newModuleRun(tools), newModuleBench(tools), newModuleDiff(tools), newModuleFuzz(tools), newModuleRecord(tools), newModuleReplay(tools), newModuleTest(tools), newModuleInspect(tools), newModuleKeygen(tools), newModuleSign(tools), newModuleVerify(tools),
 		newModulePush(), newModuleGet(), newModuleList(), newModuleHistory(), newModuleRollback(), newModulePromote(), newModuleLogs(), newModuleDelete())
 }

@@ -22,14 +22,14 @@ func newModuleBench(tools workbench.Tools) *cobra.Command {
 	var what workbench.Bench
 	cmd := &cobra.Command{
 		Use:   "bench FILE.wasm --crd CRD.yaml [-f OBJECTS]",
-		Short: "Measure what the conversions of a module take, without a server",
+		Short: "Measure time, fuel and memory of a module's conversions, without a server",
 		Long: "Convert objects with a module, or with ConversionRules, one at a time and in batches,\n" +
-			"as a gateway does it: a batch is divided into calls, which are made on all processors.\n" +
-			"Printed are the time in the middle of all rounds, what is spent of fuel for an object\n" +
-			"(the same in every run), the memory that the module had at most, its size, and how long\n" +
-			"it takes to compile and start. Without -f, the objects are made from the schemas.\n\n" +
-			"The status is 0 if something was measured, 1 if nothing converts, and 2 if the command\n" +
-			"was not used as it is meant.",
+			"as a gateway does it: a batch is divided into calls, which run on all processors. The\n" +
+			"output has the median time of all rounds, the fuel per object (the same in every run),\n" +
+			"the most memory that the module used, its size, and the time to compile and start it.\n" +
+			"Without -f, the objects are generated from the schemas.\n\n" +
+			"The status is 0 if something was measured, 1 if no object converts, and 2 if the command\n" +
+			"line is wrong.",
 		Example: "  wasmgate module bench crontab.wasm --crd crd.yaml -f crontab.yaml\n" +
 			"  wasmgate module bench crontab.wasm --crd crd.yaml --batch 1,500 --time 5s -o json",
 		Args:              arguments(1, 1),
@@ -68,8 +68,8 @@ func newModuleBench(tools workbench.Tools) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().IntSliceVar(&what.Batches, "batch", []int{1, 500}, "how many `objects` go together, each is measured")
-	cmd.Flags().DurationVar(&what.Time, "time", time.Second, "how long each is measured")
+	cmd.Flags().IntSliceVar(&what.Batches, "batch", []int{1, 500}, "sizes of batches to measure, in `objects`, comma-separated")
+	cmd.Flags().DurationVar(&what.Time, "time", time.Second, "how long each size of batch is measured")
 	corpus.add(cmd)
 	module.add(cmd)
 	format.add(cmd, asTable, asJSON, asYAML)

@@ -56,13 +56,13 @@ func newModuleBuild(tools workbench.Tools) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build [DIR]",
 		Short: "Build the module of a project, in Go, TinyGo, Rust or AssemblyScript",
-		Long: "Build the module of the project in a folder, by default this one, with the tools of\n" +
-			"its language and the options that modules need, and look whether a gateway would\n" +
-			"take it. A project with go.mod is built by go, or with --language tinygo by TinyGo;\n" +
-			"one with Cargo.toml by cargo; one with package.json by its script `build`, which is\n" +
-			"to run asc.\n\n" +
-			"The status is 0 if there is a module that a gateway would take, 1 if not, and 2 if\n" +
-			"the command was not used as it is meant, or a tool is missing.",
+		Long: "Build the module of the project in a folder, by default the current one, with the\n" +
+			"tools of its language and the options that modules need. Then check whether a gateway\n" +
+			"would accept the module. A project with go.mod is built by go, or with --language\n" +
+			"tinygo by TinyGo; one with Cargo.toml by cargo; one with package.json by its script\n" +
+			"`build`, which has to run asc.\n\n" +
+			"The status is 0 if a gateway would accept the module, 1 if not, and 2 if\n" +
+			"the command line is wrong, or a tool is missing.",
 		Example: "  wasmgate module build\n" +
 			"  wasmgate module build widgets --out widgets.wasm",
 		Args:        arguments(0, 1),
@@ -72,8 +72,8 @@ func newModuleBuild(tools workbench.Tools) *cobra.Command {
 		},
 		RunE: c.run,
 	}
-	cmd.Flags().StringVar(&c.out, "out", "", "`file` for the module, by default NAME.wasm in the project's folder, of the name that the folder has")
-	cmd.Flags().StringVar(&c.language, "language", "", "`language` of the project, where its files do not tell: go, tinygo, rust, assemblyscript")
+	cmd.Flags().StringVar(&c.out, "out", "", "`file` for the module (default NAME.wasm in the project's folder; NAME is the folder's name)")
+	cmd.Flags().StringVar(&c.language, "language", "", "`language` of the project, if its files do not show it: go, tinygo, rust, assemblyscript")
 	_ = cmd.RegisterFlagCompletionFunc("language", cobra.FixedCompletions(languagesBuilt(), cobra.ShellCompDirectiveNoFileComp))
 	c.format.add(cmd, asJSON, asYAML)
 	return cmd

@@ -28,8 +28,8 @@ func newModuleDelete() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete NAME...",
 		Short: "Delete modules",
-		Long: "Delete modules with their contents. A module that something refers to cannot be\n" +
-			"deleted; the error names what does.",
+		Long: "Delete modules with their contents. A module that is still in use cannot be deleted:\n" +
+			"the error names the objects that refer to it.",
 		Example:           "  wasmgate module delete crontab",
 		Args:              arguments(1, math.MaxInt),
 		ValidArgsFunction: d.client.completeModules,

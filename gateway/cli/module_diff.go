@@ -16,13 +16,13 @@ func newModuleDiff(tools workbench.Tools) *cobra.Command {
 	var format output
 	cmd := &cobra.Command{
 		Use:   "diff A B --crd CRD.yaml [-f CORPUS]",
-		Short: "Compare what two modules make of the same objects, without a server",
-		Long: "Convert each object of a corpus to each other version of its kind with two modules,\n" +
-			"or files with ConversionRules, and report every field that comes out otherwise, with\n" +
-			"the number of objects and the values in the first one. Without -f, the objects are\n" +
-			"made from the schemas, always the same ones. No server is needed.\n\n" +
-			"The status is 0 if all come out the same, 1 if not, and 2 if the command was not\n" +
-			"used as it is meant.",
+		Short: "Compare how two modules convert the same objects, without a server",
+		Long: "Convert objects to each other version of their kind with two modules, or files with\n" +
+			"ConversionRules, and report every field whose value differs, with the number of objects\n" +
+			"and the two values in the first of these. Without -f, the objects are generated from\n" +
+			"the schemas; every run generates the same ones. No server is needed.\n\n" +
+			"The status is 0 if all results are the same, 1 if not, and 2 if the command line\n" +
+			"is wrong.",
 		Example: "  wasmgate module diff old.wasm new.wasm --crd crd.yaml -f live.yaml\n" +
 			"  wasmgate module diff rules.yaml new.wasm --crd crd.yaml --objects 1000 -o json",
 		Args:              arguments(2, 2),

@@ -18,7 +18,7 @@ import (
 // The statuses that commands about modules in files exit with, besides 0.
 const (
 	statusFound   = 1 // something is wrong with the module
-	statusMistake = 2 // the command was not used as it is meant
+	statusMistake = 2 // the command line is wrong
 	statusUnknown = 3 // nothing was found, but not everything was looked at
 )
 
@@ -81,16 +81,17 @@ func newModuleFuzz(tools workbench.Tools) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fuzz FILE.wasm|URL -f CRD.yaml",
 		Short: "Look for what the conversions of a module lose, without a server",
-		Long: "Make objects from the schemas of a CustomResourceDefinition, convert them with the\n" +
-			"module to another version and back, and report every field that does not come\n" +
-			"back as it was, with a small object that shows it. An object is to be accepted\n" +
-			"by the version that it is converted to, to keep its labels and annotations, and\n" +
-			"to be converted to the same bytes each time. The same seed tries the same\n" +
-			"objects. Of a module as many again are made to reach branches of its code that\n" +
-			"were not taken. No server is needed. In place of a module, FILE may have ConversionRules,\n" +
-			"or be the URL of a conversion webhook, which is then asked, one object at a time.\n\n" +
-			"The status is 0 if nothing is lost, 1 if something is, 2 if the command was not\n" +
-			"used as it is meant, and 3 if nothing was found but not every field was tried.",
+		Long: "Generate objects from the schemas of a CustomResourceDefinition, convert them with the\n" +
+			"module to another version and back, and report every field that is not the same\n" +
+			"afterwards, with a small object that shows it. A conversion also has to give an object\n" +
+			"that is valid at the other version, keep labels and annotations, and give the same\n" +
+			"bytes each time. The same seed generates the same objects. For a module, as many\n" +
+			"objects again are generated to reach code that no object has reached yet. No server is\n" +
+			"needed. Instead of a module, FILE may contain ConversionRules, or be the URL of a\n" +
+			"conversion webhook, which then gets one object at a time.\n\n" +
+			"The status is 0 if nothing is lost, 1 if something is, 2 if the command line\n" +
+			"is wrong, and 3 if no loss was found but not all was tried: the time was up, or some\n" +
+			"fields were not reached.",
 		Example: "  wasmgate module fuzz crontab.wasm -f crd.yaml\n" +
 			"  wasmgate module fuzz crontab.wasm -f crd.yaml --pairs v1beta1:v1 --budget 30s -o json\n" +
 			"  wasmgate module fuzz https://hooks.example.com/convert --ca ca.crt -f crd.yaml --budget 2m",
@@ -100,13 +101,13 @@ func newModuleFuzz(tools workbench.Tools) *cobra.Command {
 		RunE:              f.run,
 	}
 	cmd.Flags().StringVarP(&f.file, "filename", "f", "", "`file` with the CustomResourceDefinition, YAML or JSON")
-	cmd.Flags().StringSliceVar(&f.what.Pairs, "pairs", nil, "pairs of versions to look at, as `FROM:TO`, and not all that there are")
-	cmd.Flags().DurationVar(&f.what.Budget, "budget", 5*time.Second, "how long to look, all pairs together")
-	cmd.Flags().IntVar(&f.what.Objects, "objects", 1000, "how many objects to try for each pair; of a module as many again, made to reach more of its code")
-	cmd.Flags().Uint64Var(&f.what.Seed, "seed", 1, "which objects are tried")
-	cmd.Flags().StringSliceVar(&f.what.Acknowledged, "acknowledge", nil, "`paths` of fields whose loss is meant, such as spec.ports[*].name")
-	cmd.Flags().StringVar(&f.ca, "ca", "", "`file` with the certificates, PEM, that a webhook is trusted by, and not by those of the system")
-	cmd.Flags().IntVar(&f.perSecond, "calls-per-second", 50, "how often a webhook is asked in a second at most")
+	cmd.Flags().StringSliceVar(&f.what.Pairs, "pairs", nil, "pairs of versions to try, as `FROM:TO` (default all)")
+	cmd.Flags().DurationVar(&f.what.Budget, "budget", 5*time.Second, "time limit for all pairs together")
+	cmd.Flags().IntVar(&f.what.Objects, "objects", 1000, "how many objects to try for each pair; for a module as many again, to reach more of its code")
+	cmd.Flags().Uint64Var(&f.what.Seed, "seed", 1, "number that chooses the generated objects; the same number gives the same objects")
+	cmd.Flags().StringSliceVar(&f.what.Acknowledged, "acknowledge", nil, "`paths` of fields that may be lost, such as spec.ports[*].name")
+	cmd.Flags().StringVar(&f.ca, "ca", "", "PEM `file` with the authorities that verify a webhook (default those of the system)")
+	cmd.Flags().IntVar(&f.perSecond, "calls-per-second", 50, "the most calls of a webhook per second")
 	f.module.add(cmd)
 	f.format.add(cmd, asTable, asJSON, asYAML)
 	return cmd

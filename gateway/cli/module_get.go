@@ -32,9 +32,10 @@ func newModuleGet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get NAME [FILE.wasm]",
 		Short: "Download the content of a module",
-		Long: "Download the content of a module that serves, and where none does the content\n" +
-			"that should, into a file, or to the standard output for - or no file. With --digest\n" +
-			"it is other content of the module. What arrives is compared with its digest.",
+		Long: "Download the content of a module into a file, or to the standard output if the file is\n" +
+			"- or missing. This is the content in use or, if there is none, the content that spec\n" +
+			"asks for. --digest chooses other content of the module. The bytes are compared with\n" +
+			"their digest.",
 		Example: "  wasmgate module get crontab crontab.wasm\n" +
 			"  wasmgate module get crontab - | sha256sum",
 		Args:              arguments(1, 2),

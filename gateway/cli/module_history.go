@@ -27,7 +27,7 @@ func newModuleHistory() *cobra.Command {
 	var format output
 	cmd := &cobra.Command{
 		Use:               "history NAME",
-		Short:             "List the contents of a module that served and are kept",
+		Short:             "List the contents of a module that were in use and are kept",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: client.completeModule,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,7 +65,7 @@ func revisionsOf(obj *unstructured.Unstructured) []shownRevision {
 
 func printHistory(obj *unstructured.Unstructured, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
-	fmt.Fprintln(w, "DIGEST\tSIZE\tBEGAN TO SERVE\tSERVES")
+	fmt.Fprintln(w, "DIGEST\tSIZE\tIN USE SINCE\tIN USE")
 	for _, r := range revisionsOf(obj) {
 		serves := ""
 		if r.Serves {
@@ -86,10 +86,10 @@ func newModuleRollback() *cobra.Command {
 	r := &rollbackCommand{}
 	cmd := &cobra.Command{
 		Use:   "rollback NAME [DIGEST]",
-		Short: "Go back to content of a module that served before",
-		Long: "Go back to content of a module that served before: to the last one before what\n" +
-			"serves, or to the one whose digest begins with DIGEST. Newer content that does not\n" +
-			"serve, as it waits to be promoted or was refused, is dropped. Configuration and\n" +
+		Short: "Go back to earlier content of a module",
+		Long: "Go back to content of a module that was in use before: to the content before the\n" +
+			"present one, or to the one whose digest begins with DIGEST. Newer content that is not\n" +
+			"in use, because it waits to be promoted or was refused, is dropped. Configuration and\n" +
 			"limits stay as they are. See the contents with: wasmgate module history NAME",
 		Example:           "  wasmgate module rollback crontab",
 		Args:              arguments(1, 2),
@@ -112,7 +112,7 @@ func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInter
 		return noModule(name, err)
 	}
 	if !isUpload(obj) {
-		return fmt.Errorf("the content of wasmmodule/%s is in its spec.source: put there what was there before", name)
+		return fmt.Errorf("the content of wasmmodule/%s is in its spec.source: restore the earlier spec.source instead", name)
 	}
 	digest, err := earlier(obj, prefix)
 	if err != nil {
@@ -184,5 +184,5 @@ func earlier(obj *unstructured.Unstructured, prefix string) (string, error) {
 			others = append(others, r.Digest)
 		}
 	}
-	return chooseDigest(others, prefix, "no other content served before", "no other content that served before has a digest that")
+	return chooseDigest(others, prefix, "no other content was in use before", "no other content that was in use before has a digest that")
 }

@@ -43,7 +43,7 @@ func servedBy(digest string, revisions []any) map[string]any {
 func TestModuleHistory(t *testing.T) {
 	g := withHistory(t, "", "sha256:333")
 	out, err := command(t, "module", "history", "m", "--kubeconfig", g.kubeconfig)
-	want := "DIGEST        SIZE   BEGAN TO SERVE   SERVES\nsha256:333    10     60m ago          yes\nsha256:222    11     60m ago          \nsha256:2111   12     60m ago          \n"
+	want := "DIGEST        SIZE   IN USE SINCE   IN USE\nsha256:333    10     60m ago        yes\nsha256:222    11     60m ago        \nsha256:2111   12     60m ago        \n"
 	if err != nil || out != want {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -116,10 +116,10 @@ func TestModuleRollbackRefuses(t *testing.T) {
 	g.mu.Unlock()
 	for want, args := range map[string][]string{
 		"no: NotFound": {"none"},
-		"the content of wasmmodule/inline is in its spec.source":                              {"inline"},
-		"wasmmodule/fresh: no other content served before":                                    {"fresh"},
-		`wasmmodule/m: the digests of 2 contents begin with "2"`:                              {"m", "2"},
-		`wasmmodule/m: no other content that served before has a digest that begins with "3"`: {"m", "3"},
+		"the content of wasmmodule/inline is in its spec.source":                                  {"inline"},
+		"wasmmodule/fresh: no other content was in use before":                                    {"fresh"},
+		`wasmmodule/m: the digests of 2 contents begin with "2"`:                                  {"m", "2"},
+		`wasmmodule/m: no other content that was in use before has a digest that begins with "3"`: {"m", "3"},
 	} {
 		if out, err := command(t, append([]string{"module", "rollback", "--kubeconfig", g.kubeconfig}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v %s", args, err, out)

@@ -15,11 +15,11 @@ type identityFlags struct {
 }
 
 func (f *identityFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.issuer, "issuer", "", "`URL` of who let in who signed without a key")
-	cmd.Flags().StringVar(&f.subject, "subject", "", "`name` of who signed without a key, as the certificate has it")
-	cmd.Flags().StringVar(&f.trustedRoot, "trusted-root", "", "Sigstore's trusted_root.json, a `file`")
-	cmd.Flags().StringVar(&f.certificates, "certificates", "", "PEM `file` with the roots of certificates, and those between")
-	cmd.Flags().StringVar(&f.logs, "logs", "", "PEM `file` with the public keys of logs")
+	cmd.Flags().StringVar(&f.issuer, "issuer", "", "`URL` of the issuer at which the signer logged in, for signatures without a key (Sigstore)")
+	cmd.Flags().StringVar(&f.subject, "subject", "", "`name` of the signer in the certificate, for signatures without a key")
+	cmd.Flags().StringVar(&f.trustedRoot, "trusted-root", "", "`file` trusted_root.json of Sigstore")
+	cmd.Flags().StringVar(&f.certificates, "certificates", "", "PEM `file` with the root and intermediate certificates of the authority")
+	cmd.Flags().StringVar(&f.logs, "logs", "", "PEM `file` with the public keys of transparency logs")
 }
 
 // given tells that any is set.
@@ -29,7 +29,7 @@ func (f *identityFlags) given() bool { return *f != identityFlags{} }
 func (f *identityFlags) check() error {
 	switch byPEM := f.certificates != "" && f.logs != ""; {
 	case f.issuer == "" || f.subject == "":
-		return errors.New("--issuer and --subject go together: who signed without a key")
+		return errors.New("--issuer and --subject must be set together")
 	case (f.trustedRoot != "") == byPEM || !byPEM && (f.certificates != "" || f.logs != ""):
 		return errors.New("either --trusted-root, or --certificates and --logs: whose certificates and logs are believed")
 	}

@@ -30,15 +30,15 @@ func newModuleInit(tools workbench.Tools) *cobra.Command {
 	c := &initCommand{tools: tools}
 	cmd := &cobra.Command{
 		Use:   "init DIR",
-		Short: "Begin a project that converts, from nothing or from two versions of a kind",
+		Short: "Create a project for a conversion, from an example or from two versions of a kind",
 		Long: "Write the files of a project that converts objects from one version of a kind to\n" +
 			"another: the CustomResourceDefinition, the conversion, samples and golden files, and\n" +
 			"a README.md with the next commands. No server is needed.\n\n" +
 			"With --from and --to, the conversion is guessed from two schemas: fields that were\n" +
-			"renamed or moved, texts that were split, values and types that changed; what one\n" +
-			"version lacks is kept in annotations. --from alone takes all versions of a file.\n" +
-			"Whatever is not certain is marked with CHECK, the reason and what else it could be;\n" +
-			"`wasmgate module fuzz` says what is lost. Without either, it is about an example.\n\n" +
+			"renamed or moved, texts that were split, values and types that changed. Fields that one\n" +
+			"version lacks are kept in annotations. --from alone uses all versions in one file. An\n" +
+			"uncertain guess is marked with CHECK, the reason and the alternatives; `wasmgate module\n" +
+			"fuzz` finds what is lost. Without --from and --to the project is an example.\n\n" +
 			"The status is 0 if the files were written, and 2 if not.",
 		Example: "  wasmgate module init widgets\n" +
 			"  wasmgate module init widgets --from old.yaml --to new.yaml --language rules\n" +
@@ -56,14 +56,14 @@ func newModuleInit(tools workbench.Tools) *cobra.Command {
 		RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.from, "from", "", "`file` with the CustomResourceDefinition, or with its old version, YAML or JSON")
-	cmd.Flags().StringVar(&c.to, "to", "", "`file` with the new version of it")
+	cmd.Flags().StringVar(&c.to, "to", "", "`file` with the new version of the CustomResourceDefinition")
 	cmd.Flags().StringVar(&c.what.Language, "language", "rules", "`language` of the conversion")
 	_ = cmd.RegisterFlagCompletionFunc("language", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return tools.Languages(), cobra.ShellCompDirectiveNoFileComp
 	})
-	cmd.Flags().StringVar(&c.what.Name, "name", "", "`name` of the module or of the rules, by default the plural of the kind")
-	cmd.Flags().StringVar(&c.what.SDK, "sdk", "", "`folder` with a checkout of wasmgate, whose SDK a module is built with")
-	cmd.Flags().BoolVar(&c.force, "force", false, "write over files that are there")
+	cmd.Flags().StringVar(&c.what.Name, "name", "", "`name` of the module or of the rules (default the plural of the kind)")
+	cmd.Flags().StringVar(&c.what.SDK, "sdk", "", "`folder` with a checkout of wasmgate; the module is built with the SDK in it")
+	cmd.Flags().BoolVar(&c.force, "force", false, "overwrite existing files")
 	c.format.add(cmd, asTable, asJSON, asYAML)
 	return cmd
 }

@@ -35,13 +35,13 @@ func newModuleInspect(tools workbench.Tools) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect FILE.wasm|oci://IMAGE",
 		Short: "Print what a module is: hooks, conversions, languages, exports, imports",
-		Long: "Print what a module in a file, or in an image of a registry, is: its digest and size,\n" +
-			"whether a gateway would take it, its hooks, the conversions that it says it makes, the\n" +
-			"languages and tools that made it, its exports and imports. An image is pulled as a\n" +
-			"gateway pulls it. With a file of ModuleTrusts it is told whether these let it serve,\n" +
-			"and who signed it. No gateway is needed.\n\n" +
-			"The status is 0 if a gateway would take it, 1 if not, and 2 if the command was not\n" +
-			"used as it is meant.",
+		Long: "Print what is in a module, which is a file or an image of a registry: its digest and\n" +
+			"size, whether a gateway would accept it, its hooks, the conversions that it declares,\n" +
+			"the languages and tools that made it, its exports and imports. An image is pulled as a\n" +
+			"gateway pulls it. With a file of ModuleTrusts the output also says whether they allow\n" +
+			"the module, and who signed it. No gateway is needed.\n\n" +
+			"The status is 0 if a gateway would accept it, 1 if not, and 2 if the command line\n" +
+			"is wrong.",
 		Example: "  wasmgate module inspect crontab.wasm\n  wasmgate module inspect crontab.wasm -o json\n" +
 			"  wasmgate module inspect oci://registry.example.com/team/tabs:v1 --pull-config ~/.docker/config.json --module-trust-file trust.yaml --for tabs",
 		Args:              arguments(1, 1),
@@ -51,9 +51,9 @@ func newModuleInspect(tools workbench.Tools) *cobra.Command {
 	}
 	c.module.add(cmd)
 	cmd.Flags().StringVar(&c.image.Registries, "module-registries-file", "", "YAML `file` that says how registries are reached, as for serve")
-	cmd.Flags().StringVar(&c.login, "pull-config", "", "`file` with credentials for registries, as docker's config.json")
-	cmd.Flags().StringVar(&c.trusts, "module-trust-file", "", "YAML `file` of ModuleTrusts, as for serve: whether these let the module serve")
-	cmd.Flags().StringVar(&c.name, "for", "", "`name` of the WasmModule that it is to be, which ModuleTrusts may mean")
+	cmd.Flags().StringVar(&c.login, "pull-config", "", "`file` with credentials for registries, in the form of docker's config.json")
+	cmd.Flags().StringVar(&c.trusts, "module-trust-file", "", "YAML `file` of ModuleTrusts, as for serve, which are asked whether the module may be used")
+	cmd.Flags().StringVar(&c.name, "for", "", "`name` of the WasmModule that the module will be; ModuleTrusts may select by it")
 	cmd.Flags().DurationVar(&c.timeout, "timeout", 5*time.Minute, "how long pulling an image may take")
 	c.format.add(cmd, asJSON, asYAML)
 	return cmd

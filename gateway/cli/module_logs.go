@@ -14,9 +14,10 @@ func newModuleLogs() *cobra.Command {
 	var client clientFlags
 	cmd := &cobra.Command{
 		Use:   "logs NAME",
-		Short: "Print what a module wrote last",
-		Long: "Print what a module wrote to its standard error and logged last, on the gateway\n" +
-			"that answers: each keeps what its own instances wrote, since it started.",
+		Short: "Print the last log lines of a module",
+		Long: "Print the last lines that a module logged or wrote to its standard error. Each gateway\n" +
+			"keeps the lines of its own instances since its start; the gateway that answers this\n" +
+			"request prints its own.",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: client.completeModule,
 		RunE: func(cmd *cobra.Command, args []string) error {

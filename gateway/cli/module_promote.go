@@ -97,12 +97,11 @@ func newModulePromote() *cobra.Command {
 	p := &promoteCommand{}
 	cmd := &cobra.Command{
 		Use:   "promote NAME",
-		Short: "Let the revision of a module serve that waits (spec.rollout: Shadow)",
-		Long: "Wait until live objects were converted by the revision that waits and by the one\n" +
-			"that serves, print what comes out otherwise, and let the new one serve if nothing\n" +
-			"does. One that converts otherwise needs --accept with the fields that may differ, or\n" +
-			"--accept-differences for whatever does, and one that fails where the present one\n" +
-			"does not, --force.",
+		Short: "Put the waiting revision of a module into use (spec.rollout: Shadow)",
+		Long: "Wait until live objects were converted by the waiting revision and by the present one,\n" +
+			"print the differences, and put the waiting revision into use if there are none. If\n" +
+			"fields differ, --accept names those that may, and --accept-differences accepts all. If\n" +
+			"the waiting revision fails where the present one does not, it needs --force.",
 		Example: "  wasmgate module promote crontab\n" +
 			"  wasmgate module promote crontab --accept spec.hosts,spec.ports[*].name",
 		Args:              arguments(1, 1),
@@ -116,9 +115,9 @@ func newModulePromote() *cobra.Command {
 	}
 	p.client.add(cmd, 10*time.Minute)
 	p.format.add(cmd, asJSON, asYAML, asName)
-	cmd.Flags().StringSliceVar(&p.acceptPaths, "accept", nil, "`paths` of fields, with all below them, that may come out otherwise, such as spec.ports[*].name")
-	cmd.Flags().BoolVar(&p.accept, "accept-differences", false, "promote it although conversions come out otherwise")
-	cmd.Flags().BoolVar(&p.force, "force", false, "promote it whatever the report says, and without waiting for it")
+	cmd.Flags().StringSliceVar(&p.acceptPaths, "accept", nil, "`paths` of fields that may differ, with all fields below them, such as spec.ports[*].name")
+	cmd.Flags().BoolVar(&p.accept, "accept-differences", false, "promote the revision whatever fields differ")
+	cmd.Flags().BoolVar(&p.force, "force", false, "promote the revision whatever the report says, without waiting for the report")
 	cmd.Flags().BoolVar(&p.dryRun, "dry-run", false, "only print the report")
 	return cmd
 }
@@ -172,7 +171,7 @@ const (
 
 // accepts is what has to be accepted of a report, or an error when nobody did.
 func (p *promoteCommand) accepts(name string, r *moduleReport) (string, error) {
-	stays := fmt.Sprintf("wasmmodule/%s is not promoted, and the content before it stays in use", name)
+	stays := fmt.Sprintf("wasmmodule/%s is not promoted, and the previous content stays in use", name)
 	switch {
 	case p.force:
 		return acceptsAnything, nil
@@ -278,7 +277,7 @@ func promote(ctx context.Context, objects dynamic.ResourceInterface, name, diges
 	}
 	candidate := statusOf(obj).Candidate
 	if candidate == nil || candidate.Digest != digest || revision != "" && candidate.Revision != revision {
-		return nil, fmt.Errorf("what was to be promoted of wasmmodule/%s, content %s, waits no more as it did", name, digest)
+		return nil, fmt.Errorf("wasmmodule/%s changed meanwhile: the revision of content %s no longer waits to be promoted", name, digest)
 	}
 	if err := change(ctx, objects, name, annotation(promotedAnnotation, candidate.Revision+accepts)); err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func TestModulePromote_OfWhatDoesNotServe(t *testing.T) {
 	}
 	for want, then := range map[string]map[string]any{
 		"another revision of wasmmodule/m waits by now: sha256:333": waits("r3", "sha256:333"),
-		"wasmmodule/m cannot be used: Compiled is False: Broken: it cannot start\nThe content before it stays in use: sha256:111": {"digest": "sha256:111",
+		"wasmmodule/m cannot be used: Compiled is False: Broken: it cannot start\nThe previous content stays in use: sha256:111": {"digest": "sha256:111",
 			"conditions": []any{cond(compiled, "False", "Broken", "it cannot start"), cond(ready, "True", "PreviousRevision", "")}},
 		"gave up waiting (--timeout): the revision was promoted and the gateway goes on with it; see it with: kubectl get wasmmodule m -o yaml": waits("r2", "sha256:222"),
 	} {
@@ -100,7 +100,7 @@ func TestModulePromote(t *testing.T) {
 	}{
 		"all is well":                      {reported("Completed", 0, 0), nil, "", says + promoted, "r2"},
 		"only looked at":                   {reported("Completed", 3, 0), []string{"--dry-run"}, "", differs, nil},
-		"it differs":                       {reported("Completed", 3, 0), nil, "3 of 7 conversions come out otherwise, so wasmmodule/m is not promoted, and the content before it stays in use; if that is what you want, promote it with --accept-differences", "", nil},
+		"it differs":                       {reported("Completed", 3, 0), nil, "3 of 7 conversions come out otherwise, so wasmmodule/m is not promoted, and the previous content stays in use; if that is what you want, promote it with --accept-differences", "", nil},
 		"it differs, rightly":              {reported("Completed", 3, 0), []string{"--accept-differences"}, "", differs + promoted, "r2/differences=3"},
 		"it differs where it may":          {listed("spec.a", "spec.b[*].c"), []string{"--accept", "spec.a,spec.b"}, "", "this is what came of it\nRESOURCE   FROM   TO   FIELD         CHANGE   COUNT   EXAMPLE\ntabs       v1     v2   spec.a        Gone     3       one/two\ntabs       v1     v2   spec.b[*].c   Gone     3       one/two\n" + promoted, "r2/differences=3"},
 		"it differs elsewhere":             {listed("spec.a", "spec.ab"), []string{"--accept", "spec.a"}, "spec.ab come out otherwise, too, so wasmmodule/m is not promoted", "", nil},
@@ -155,7 +155,7 @@ func TestAnotherRevisionIsNotPromoted(t *testing.T) {
 	}
 	modules := client.Resource(schema.GroupVersionResource{Group: "wasmgate.dev", Version: "v1", Resource: "wasmmodules"})
 	for _, c := range []struct{ digest, revision string }{{"sha256:222", "r1"}, {"sha256:111", "r2"}, {"sha256:111", ""}} {
-		if _, err := promote(t.Context(), modules, "m", c.digest, c.revision, ""); err == nil || !strings.Contains(err.Error(), "waits no more") {
+		if _, err := promote(t.Context(), modules, "m", c.digest, c.revision, ""); err == nil || !strings.Contains(err.Error(), "no longer waits to be promoted") {
 			t.Errorf("%v: %v", c, err)
 		}
 	}

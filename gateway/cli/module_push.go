@@ -46,12 +46,11 @@ func newModulePush() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push NAME FILE.wasm",
 		Short: "Upload a WebAssembly module",
-		Long: "Upload a WebAssembly module, making the WasmModule NAME if there is none, and\n" +
-			"wait until it is ready. When the new content cannot be used, the reason is\n" +
-			"printed and the content before it stays in use. With --config the content and\n" +
-			"what the file says as spec.config begin to serve together. With --dry-run the\n" +
-			"gateway checks the content without compiling it, and keeps nothing. The file may be\n" +
-			"a bundle of OPA, of which policy.wasm is the module.",
+		Long: "Upload a WebAssembly module and wait until it is ready. The WasmModule NAME is created\n" +
+			"if there is none. If the new content cannot be used, the reason is printed and the\n" +
+			"previous content stays in use. With --config the new content and the new spec.config\n" +
+			"come into use together. With --dry-run the gateway checks the content without compiling\n" +
+			"it, and stores nothing. The file may be a bundle of OPA; its policy.wasm is the module.",
 		Example: "  wasmgate module push crontab crontab.wasm\n" +
 			"  wasmgate module push limits limits.wasm --config limits.yaml",
 		Args:              arguments(2, 2),
@@ -275,7 +274,7 @@ func (s moduleStatus) refusal(before moduleStatus, final bool) (metav1.Condition
 func pushError(name string, c metav1.Condition, s moduleStatus) error {
 	keeps := ""
 	if s.condition(ready).Status == metav1.ConditionTrue {
-		keeps = "\nThe content before it stays in use: " + s.Digest
+		keeps = "\nThe previous content stays in use: " + s.Digest
 	}
 	return fmt.Errorf("wasmmodule/%s cannot be used: %s is False: %s: %s%s", name, c.Type, c.Reason, shown(c.Message), keeps)
 }

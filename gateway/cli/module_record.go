@@ -38,15 +38,15 @@ func newModuleRecord(tools workbench.Tools) *cobra.Command {
 	c := &recordCommand{tools: tools}
 	cmd := &cobra.Command{
 		Use:   "record CRD",
-		Short: "Make samples of the objects that there are, without their values",
-		Long: "Choose a few objects of a CustomResourceDefinition that have as many of its fields as\n" +
-			"there are in all, give them other values of the same type and shape, and write them\n" +
-			"as samples for `wasmgate module test`. Names, labels, texts, numbers and keys of maps\n" +
-			"are replaced, the same text by the same one; what the schema names stays: fields,\n" +
-			"values of enums and defaults. So do true, false, null and what is empty. Long texts,\n" +
-			"lists and maps are cut. Look at the files before you give them to anybody.\n\n" +
-			"The status is 0 if there are samples, 1 if there is no object to make one of, or the\n" +
-			"server does not answer, and 2 if the command was not used as it is meant.",
+		Short: "Make samples from existing objects, with their values replaced",
+		Long: "Choose a few objects of a CustomResourceDefinition that together have as many of its\n" +
+			"fields as possible, replace their values by others of the same type and shape, and\n" +
+			"write them as samples for `wasmgate module test`. Names, labels, texts, numbers and keys\n" +
+			"of maps are replaced, equal texts by equal texts. Not replaced are what the schema\n" +
+			"names (fields, values of enums, defaults), true, false, null and empty values. Long\n" +
+			"texts, lists and maps are cut. Look at the files before you give them to anybody.\n\n" +
+			"The status is 0 if there are samples, 1 if there are no objects, or the\n" +
+			"server does not answer, and 2 if the command line is wrong.",
 		Example: "  wasmgate module record crontabs.example.com --out samples\n" +
 			"  wasmgate module record crontabs.example.com --at v1beta1 --namespace team --samples 5",
 		Args:              arguments(1, 1),
@@ -58,11 +58,11 @@ func newModuleRecord(tools workbench.Tools) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&c.out, "out", "samples", "`folder` to write the samples to")
 	cmd.Flags().StringVar(&c.what.Version, "at", "", "`version` to read the objects at (default the storage version)")
-	cmd.Flags().IntVar(&c.what.Most, "samples", 8, "how many samples are made, at most")
-	cmd.Flags().IntVar(&c.most, "objects", 1000, "how many objects are looked at, at most")
+	cmd.Flags().IntVar(&c.what.Most, "samples", 8, "the most samples to make")
+	cmd.Flags().IntVar(&c.most, "objects", 1000, "the most objects to read")
 	cmd.Flags().StringVarP(&c.namespace, "namespace", "n", "", "`namespace` of the objects (default all)")
-	cmd.Flags().StringVarP(&c.selector, "selector", "l", "", "`labels` of the objects, as kubectl has it")
-	cmd.Flags().BoolVar(&c.force, "force", false, "write over files that are there")
+	cmd.Flags().StringVarP(&c.selector, "selector", "l", "", "label `selector` for the objects, as for kubectl")
+	cmd.Flags().BoolVar(&c.force, "force", false, "overwrite existing files")
 	c.client.add(cmd, time.Minute)
 	c.format.add(cmd, asJSON, asYAML)
 	return cmd

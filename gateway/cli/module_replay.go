@@ -41,16 +41,16 @@ func newModuleReplay(tools workbench.Tools) *cobra.Command {
 	c := &replayCommand{tools: tools}
 	cmd := &cobra.Command{
 		Use:   "replay ID [FILE.wasm]",
-		Short: "Make a call that failed in the gateway again, here",
-		Long: "Fetch a call that failed from the gateway, with what was sent, the configuration and\n" +
-			"the limits, make it again in this process with the content that was called, or with\n" +
-			"that of a file, and print why it fails, where in the module, what it logged and what\n" +
-			"it spent. `wasmgate module logs NAME` has the IDs.\n\n" +
-			"The gateway that answers keeps such calls if it was started with\n" +
-			"--module-failed-calls, the last ones, for an hour at most. What a module looked up\n" +
-			"is not kept: it is in the files of --objects.\n\n" +
+		Short: "Repeat a call that failed in the gateway, in this process",
+		Long: "Fetch a failed call from the gateway: its request, the configuration and the limits.\n" +
+			"Repeat it in this process with the content that was called, or with a file, and print\n" +
+			"why it fails, where in the module, what the module logged, and the fuel and memory it\n" +
+			"used. `wasmgate module logs NAME` shows the IDs.\n\n" +
+			"A gateway keeps its last failed calls for an hour at most, and only if it was started\n" +
+			"with --module-failed-calls. Objects that the module looked up are not kept: give them\n" +
+			"with --objects.\n\n" +
 			"The status is 0 if the call succeeds here, 1 if it fails or is refused, or the gateway\n" +
-			"does not answer, and 2 if the command was not used as it is meant, or the gateway that\n" +
+			"does not answer, and 2 if the command line is wrong, or the gateway that\n" +
 			"answers has no such call.",
 		Example: "  wasmgate module logs crontab\n" +
 			"  wasmgate module replay crontab.5d41402abc4b\n" +

@@ -19,13 +19,13 @@ func newModuleRun(tools workbench.Tools) *cobra.Command {
 	var objects []string
 	cmd := &cobra.Command{
 		Use:   "run FILE.wasm -f REVIEW.yaml",
-		Short: "Ask a module about a request of admission, or for an order of versions, without a server",
-		Long: "Hand a module the request in a file, YAML or JSON, and print its reply, what it logged,\n" +
-			"and what it spent. The kind of the request says which hook is asked: AdmissionReview,\n" +
-			"VersionPriorityReview or ConversionReview. What the module may look up is in the files\n" +
-			"of --objects. No server is needed.\n\n" +
-			"The status is 0 if the module lets the request through, 1 if it refuses it, or fails,\n" +
-			"and 2 if the command was not used as it is meant.",
+		Short: "Call a module with an admission request, or for an order of versions, without a server",
+		Long: "Call a module with the request in a file, YAML or JSON, and print its reply, what it\n" +
+			"logged, and the fuel and memory it used. The kind of the request chooses the hook:\n" +
+			"AdmissionReview, VersionPriorityReview or ConversionReview. --objects names files with\n" +
+			"objects that the module may look up. No server is needed.\n\n" +
+			"The status is 0 if the module allows the request, 1 if it refuses it or fails,\n" +
+			"and 2 if the command line is wrong.",
 		Example: "  wasmgate module run policy.wasm -f review.yaml\n" +
 			"  wasmgate module run policy.wasm -f review.yaml --objects teams.yaml --config config.yaml -o json",
 		Args:              arguments(1, 1),

@@ -19,7 +19,7 @@ type signFlags struct {
 
 func (f *signFlags) add(cmd *cobra.Command, key string) {
 	cmd.Flags().StringVar(&f.key, "key", "", "PEM `file` with the "+key)
-	cmd.Flags().StringVar(&f.module, "for", "", "`name` of the only WasmModule that the signature is for")
+	cmd.Flags().StringVar(&f.module, "for", "", "`name` of the only WasmModule for which the signature is valid")
 }
 
 func (f *signFlags) read(cmd *cobra.Command, file string) (out workbench.Signed, err error) {
@@ -52,8 +52,10 @@ func (f *signFlags) check(cmd *cobra.Command) error {
 		return errors.New("--key is missing: the file with the key; or --bundle, with a bundle of Sigstore")
 	case f.key == "" && f.bundle == "" && !who:
 		return errors.New("--key is missing: the file with the key; or --issuer and --subject")
-	case f.key != "" && (f.bundle != "" || who):
-		return errors.New("a signature is by a key (--key), or by somebody who has none, not by both")
+	case f.key != "" && f.bundle != "":
+		return errors.New("give either --key or --bundle, not both")
+	case f.key != "" && who:
+		return errors.New("give either --key, or --issuer and --subject, not both")
 	case f.bundle != "" && f.module != "":
 		return errors.New("--for is of no use with --bundle, which is made already")
 	case who:
@@ -80,12 +82,12 @@ func newModuleSign(tools workbench.Signing) *cobra.Command {
 		Use:   "sign FILE.wasm --key KEY | --bundle BUNDLE",
 		Short: "Sign a module, in the file itself",
 		Long: "Sign a module with a private key: PEM, not encrypted, ECDSA P-256, Ed25519 or RSA.\n" +
-			"The signature goes into the section wasmgate.signature at the end of the file, and\n" +
-			"is of all bytes before that. A signature that the key made before is replaced,\n" +
-			"those of other keys stay. No server is needed.\n\n" +
-			"Or put a bundle of Sigstore there, version 0.3, that \"cosign sign-blob --bundle\" made of\n" +
-			"the module before it was signed, or a statement of where it comes from. It is not\n" +
-			"verified here.",
+			"The signature goes into the section wasmgate.signature at the end of the file and covers\n" +
+			"all bytes before it. An earlier signature by the same key is replaced; signatures by\n" +
+			"other keys stay. No server is needed.\n\n" +
+			"With --bundle the section gets a bundle of Sigstore instead, version 0.3: one that\n" +
+			"\"cosign sign-blob --bundle\" made of the unsigned module, or an attestation of where the\n" +
+			"module comes from. The bundle is not verified here.",
 		Example: "  wasmgate module sign crontab.wasm --key release.key\n  wasmgate module sign crontab.wasm --key release.key --for crontab -o signed.wasm\n" +
 			"  wasmgate module sign crontab.wasm --bundle crontab.sigstore.json",
 		Args:              arguments(1, 1),
@@ -112,8 +114,8 @@ func newModuleSign(tools workbench.Signing) *cobra.Command {
 		},
 	}
 	flags.add(cmd, "private key that signs")
-	cmd.Flags().StringVar(&flags.bundle, "bundle", "", "JSON `file` with a bundle of Sigstore, in the place of a key")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the signed module (default the one that is signed)")
+	cmd.Flags().StringVar(&flags.bundle, "bundle", "", "JSON `file` with a bundle of Sigstore, instead of --key")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the signed module (default FILE.wasm itself)")
 	return cmd
 }
 
@@ -122,12 +124,12 @@ func newModuleVerify(tools workbench.Signing) *cobra.Command {
 	var format output
 	cmd := &cobra.Command{
 		Use:   "verify FILE.wasm --key PUB | --issuer ISSUER --subject SUBJECT",
-		Short: "Tell whether a key, or somebody without one, signed a module",
-		Long: "Tell whether the private key that belongs to a public one (PEM) signed the module in\n" +
-			"a file, or somebody whom the certificate of a bundle names, by the roots that are\n" +
-			"named. No server is needed, and none is asked.\n\n" +
-			"The status is 0 if it did, 1 if not, and 2 if the command was not used as it is\n" +
-			"meant.",
+		Short: "Check who signed a module: a key, or an identity of Sigstore",
+		Long: "Check whether the module in a file is signed by the private key that belongs to a\n" +
+			"public key (PEM), or by the identity that the certificate in a bundle of Sigstore names.\n" +
+			"The roots for that certificate are given by flags. No server is asked.\n\n" +
+			"The status is 0 if it is signed, 1 if not, and 2 if the command line is\n" +
+			"wrong.",
 		Example: "  wasmgate module verify crontab.wasm --key release.pub\n" +
 			"  wasmgate module verify crontab.wasm --issuer https://accounts.google.com --subject anna@example.com --trusted-root trusted_root.json",
 		Args:              arguments(1, 1),
@@ -166,10 +168,10 @@ func newModuleVerify(tools workbench.Signing) *cobra.Command {
 func newModuleKeygen(tools workbench.Signing) *cobra.Command {
 	return &cobra.Command{
 		Use:   "keygen NAME",
-		Short: "Make a key that signs modules: NAME.key and NAME.pub",
-		Long: "Make a key that signs modules, ECDSA P-256: NAME.key has the private key, which only\n" +
-			"its owner can read, and NAME.pub the public one, for a ModuleTrust. Files that are\n" +
-			"there are not replaced. No server is needed.",
+		Short: "Make a key pair for signing modules: NAME.key and NAME.pub",
+		Long: "Make a key pair for signing modules, ECDSA P-256: NAME.key has the private key, readable\n" +
+			"by its owner only, and NAME.pub the public key, for a ModuleTrust. Existing files are\n" +
+			"not replaced. No server is needed.",
 		Example: "  wasmgate module keygen release",
 		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -89,7 +89,7 @@ func TestABundleIsCarriedAndVerified(t *testing.T) {
 		{"sign @m.wasm --bundle @other.json", 2, "SignatureOfOtherContent"},
 		{"sign @m.wasm --bundle @no.json", 2, "SignatureBundleInvalid"},
 		{"sign @m.wasm --bundle @m.json --for m", 2, "--for is of no use"},
-		{"sign @m.wasm --bundle @m.json --key @m.json", 2, "not by both"},
+		{"sign @m.wasm --bundle @m.json --key @m.json", 2, "not both"},
 		{"verify @m.wasm --trusted-root @root.json" + who, 1, "Unsigned"},
 		{"sign @m.wasm --bundle @m.json", 0, "m.wasm signed: sha256:"},
 		{"sign @m.wasm --bundle @m.json", 0, "m.wasm signed: sha256:"},
@@ -99,10 +99,10 @@ func TestABundleIsCarriedAndVerified(t *testing.T) {
 		{"verify @m.wasm --trusted-root @root.json" + who + "x", 1, "SignatureOfOtherIdentity"},
 		{"verify @m.wasm --trusted-root @no.json" + who, 2, "unsupported TrustedRoot media type"},
 		{"verify @m.wasm --trusted-root @none.json" + who, 2, "no such file"},
-		{"verify @m.wasm --trusted-root @root.json --issuer a", 2, "--issuer and --subject go together"},
+		{"verify @m.wasm --trusted-root @root.json --issuer a", 2, "--issuer and --subject must be set together"},
 		{"verify @m.wasm --certificates @certificates" + who, 2, "either --trusted-root, or --certificates and --logs"},
 		{"verify @m.wasm" + who, 2, "either --trusted-root, or --certificates and --logs"},
-		{"verify @m.wasm --key @logs" + who, 2, "not by both"},
+		{"verify @m.wasm --key @logs" + who, 2, "not both"},
 	} {
 		out, exit, err := b.run(t, append([]string{"module"}, strings.Fields(strings.ReplaceAll(c.args, " @", " "+dir+"/"))...)...)
 		if err != nil {

@@ -38,11 +38,11 @@ func newModuleTest(tools workbench.Tools) *cobra.Command {
 		Use:   "test FILE.wasm -f CRD.yaml --samples DIR",
 		Short: "Test the conversions of a module with samples and golden files, without a server",
 		Long: "Convert each sample, an object in a file, to each other version of its kind and back.\n" +
-			"It is to come back as it was, to be valid on the way, and to be there what a golden\n" +
-			"file says: of samples/a.yaml at v1 that is the file a.v1.yaml in the folder of\n" +
-			"--golden. --update writes what is there now into these. No server is needed.\n\n" +
-			"The status is 0 if all is well, 1 if something is not, and 2 if the command was not\n" +
-			"used as it is meant.",
+			"The result has to equal the sample, and the converted object has to be valid and to\n" +
+			"equal its golden file: for samples/a.yaml at v1 this is a.v1.yaml in the folder of\n" +
+			"--golden. --update writes the golden files. No server is needed.\n\n" +
+			"The status is 0 if all tests pass, 1 if one fails, and 2 if the command line\n" +
+			"is wrong.",
 		Example: "  wasmgate module test crontab.wasm -f crd.yaml --samples testdata/samples --golden testdata/golden --update\n" +
 			"  wasmgate module test crontab.wasm -f crd.yaml --samples testdata/samples --golden testdata/golden -o junit",
 		Args:              arguments(1, 1),
@@ -52,9 +52,9 @@ func newModuleTest(tools workbench.Tools) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&c.crdFile, "filename", "f", "", "`file` with the CustomResourceDefinition, YAML or JSON")
 	cmd.Flags().StringSliceVar(&c.samples, "samples", nil, "`files` and folders with samples")
-	cmd.Flags().StringVar(&c.golden, "golden", "", "`folder` with what samples are to be at other versions")
+	cmd.Flags().StringVar(&c.golden, "golden", "", "`folder` with the golden files: the samples at other versions")
 	cmd.Flags().BoolVar(&c.update, "update", false, "write the golden files")
-	cmd.Flags().StringSliceVar(&c.what.Acknowledged, "acknowledge", nil, "`paths` of fields whose loss is meant, such as spec.ports[*].name")
+	cmd.Flags().StringSliceVar(&c.what.Acknowledged, "acknowledge", nil, "`paths` of fields that may be lost, such as spec.ports[*].name")
 	c.module.add(cmd)
 	c.format.add(cmd, asTable, asJSON, asYAML, asJUnit, asSARIF)
 	return cmd

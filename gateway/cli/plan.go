@@ -36,16 +36,17 @@ func newPlan() *cobra.Command {
 	c := &planCommand{}
 	cmd := &cobra.Command{
 		Use:   "plan [CRD...]",
-		Short: "Say which versions of CustomResourceDefinitions can be given up, and by which steps",
-		Long: "Say which versions can be served no longer, or be removed: from what is stored at\n" +
-			"them, who asks for them and who owns fields at them, with the commands that lead\n" +
-			"there, in order. Versions to be given up are those that are deprecated or come behind\n" +
-			"the storage version, or those of --versions. Without an argument it is about all\n" +
+		Short: "Report which versions of CustomResourceDefinitions can be removed, and by which steps",
+		Long: "Report which versions can be switched off (served: false) or removed. This depends on\n" +
+			"the objects stored at a version, the clients that use it, and the managers that own\n" +
+			"fields at it. The plan lists the commands in order. It is about versions that are\n" +
+			"deprecated or come after the storage version in Kubernetes' order (v2, v1, v2beta1,\n" +
+			"v1alpha1), or about those of --versions. Without an argument it is about all\n" +
 			"definitions with several versions.\n\n" +
-			"Who asked is known of the gateway that answers, since it started. Of a\n" +
-			"kube-apiserver nothing is known, and the plan says so.\n\n" +
-			"The status is 0 if nothing is in the way, 1 if something is, or what is needed could\n" +
-			"not be read, and 2 if the command was not used as it is meant.",
+			"Clients are those that the answering gateway has seen since its start. A kube-apiserver\n" +
+			"does not report clients, and the plan says so.\n\n" +
+			"The status is 0 if nothing is in the way, 1 if something is or the data could not be\n" +
+			"read, and 2 if the command line is wrong.",
 		Example: "  wasmgate plan\n" +
 			"  wasmgate plan crontabs.example.com --since 24h\n" +
 			"  wasmgate plan crontabs.example.com --versions v1beta1 -o json",
@@ -56,8 +57,8 @@ func newPlan() *cobra.Command {
 			return c.client.run(cmd, func(ctx context.Context, cfg *rest.Config) error { return c.run(ctx, cmd.OutOrStdout(), cfg, args) })
 		},
 	}
-	cmd.Flags().StringSliceVar(&c.versions, "versions", nil, "`versions` to give up, of one definition")
-	cmd.Flags().DurationVar(&c.since, "since", 0, "how far back requests and owners count (default for ever)")
+	cmd.Flags().StringSliceVar(&c.versions, "versions", nil, "`versions` to remove, of one definition")
+	cmd.Flags().DurationVar(&c.since, "since", 0, "ignore requests and owners of fields that are older than this (default none is ignored)")
 	c.client.add(cmd, time.Minute)
 	c.format.add(cmd, asJSON, asYAML)
 	return cmd
@@ -208,16 +209,29 @@ func printPlan(out io.Writer, p *retire.Plan) error {
 		if i == 0 {
 			fmt.Fprintln(out, "\nSteps:")
 		}
-		waits := ""
-		if s.Waits {
-			waits = " (not yet)"
-		}
-		fmt.Fprintf(out, "%d. %s %s%s: %s\n  %s\n", i+1, s.Do, s.Version, waits, s.What, s.Command)
+		do, note := doing(s)
+		fmt.Fprintf(out, "%d. %s %s%s: %s\n  %s\n", i+1, do, s.Version, note, s.What, s.Command)
 	}
 	if len(p.Steps) == 0 {
 		fmt.Fprintln(out, "No version is to be given up.")
 	}
 	return nil
+}
+
+// doing is what a step does, and what is to be known of it at once.
+func doing(s retire.Step) (do, note string) {
+	var notes []string
+	do = s.Do
+	if s.Do == retire.Unserve {
+		do, notes = "switch off", []string{"served: false"}
+	}
+	if s.Waits {
+		notes = append(notes, "not yet")
+	}
+	if len(notes) > 0 {
+		note = " (" + strings.Join(notes, "; ") + ")"
+	}
+	return do, note
 }
 
 // nowOf is what may become of a version at once.
@@ -228,11 +242,11 @@ func nowOf(v retire.Version) string {
 	case v.Objects == nil:
 		return "unknown"
 	case v.CanRemove && v.CanUnserve:
-		return "can be unserved, or removed"
+		return "can be switched off, or removed"
 	case v.CanRemove:
 		return "can be removed"
 	case v.CanUnserve:
-		return "can be unserved"
+		return "can be switched off"
 	}
 	return "in use"
 }

@@ -39,7 +39,7 @@ func TestPlanOfAnotherServer(t *testing.T) {
 	if !errors.As(err, &found) || found.status != statusFound {
 		t.Errorf("%v", err)
 	}
-	for _, want := range []string{"how it is used is not known: the server is no wasmgate", "listed    unknown   unknown   unknown   unknown\n", "1. migrate v1:", "2. drop v1beta1 (not yet):", `{"status":{"storedVersions":["v1"]}}`, "4. remove v1beta1 (not yet):"} {
+	for _, want := range []string{"how it is used is not known: the server is no wasmgate", "listed    unknown   unknown   unknown   unknown\n", "1. migrate v1:", "2. drop v1beta1 (not yet):", "3. switch off v1beta1 (served: false; not yet): you can switch it on again\n", `{"status":{"storedVersions":["v1"]}}`, "4. remove v1beta1 (not yet):"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("missing %q in\n%s", want, out)
 		}
@@ -59,11 +59,13 @@ func TestPlanOfWhatIsUsed(t *testing.T) {
 		code         int
 		fails, wants string
 	}{
-		`{"kind":"DefinitionUsage","apiVersion":"wasmgate.dev/v1","stored":[{"version":"v1","objects":3}]}`: {200, "", "storage   3"},
-		`{"kind":"DefinitionUsage","apiVersion":"wasmgate.dev/v1","stored":3}`:                              {200, "cannot unmarshal", ""},
-		`{"kind":"Usage","apiVersion":"v1"}`:                                                                {200, "", "the server is no wasmgate"},
-		"403":                                                                                               {403, "", "you may not get customresourcedefinitions/usage"},
-		"500":                                                                                               {500, "no: x", ""},
+		`{"kind":"DefinitionUsage","apiVersion":"wasmgate.dev/v1","stored":[{"version":"v1","objects":3}]}`:                                                             {200, "", "storage   3"},
+		`{"kind":"DefinitionUsage","apiVersion":"wasmgate.dev/v1","stored":3}`:                                                                                          {200, "cannot unmarshal", ""},
+		`{"kind":"DefinitionUsage","apiVersion":"wasmgate.dev/v1","clients":[{"version":"v1beta1","user":"u","agent":"a","requests":1,"last":"2026-01-02T03:04:05Z"}]}`: {200, "", "u uses it, as a: once, the last at 2026-01-02T03:04:05Z\n      change this client to v1\n"},
+		`{"kind":"DefinitionUsage","apiVersion":"wasmgate.dev/v1","clients":[{"version":"v1beta1","user":"u","agent":"a","requests":2,"last":"2026-01-02T03:04:05Z"}]}`: {200, "", "u uses it, as a: 2 times, the last at 2026-01-02T03:04:05Z\n      change this client to v1\n"},
+		`{"kind":"Usage","apiVersion":"v1"}`: {200, "", "the server is no wasmgate"},
+		"403":                                {403, "", "you may not get customresourcedefinitions/usage"},
+		"500":                                {500, "no: x", ""},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")

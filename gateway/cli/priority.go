@@ -37,9 +37,9 @@ func newPriorityPreview() *cobra.Command {
 	p := &previewCommand{}
 	cmd := &cobra.Command{
 		Use:   "preview (--module NAME GROUP... | -f FILE)",
-		Short: "Ask a module for the order of versions, without binding anything",
+		Short: "Ask a module for the order of versions, without changing anything",
 		Long: "Ask a module for the order of the versions that groups serve now, and print it\n" +
-			"beside the Kubernetes order. Nothing is changed. The groups and the module come\n" +
+			"beside the Kubernetes order. Nothing changes. The groups and the module come\n" +
 			"from the command line, or from a VersionPriority in a file.",
 		Example: "  wasmgate version-priority preview --module releases releases.example.com\n" +
 			"  wasmgate version-priority preview -f version-priority.yaml",

@@ -9,13 +9,13 @@ import (
 )
 
 func authorizationFlags(o *options.Serve) flagGroup {
-	f, a := newGroup("Who may"), &o.Authorization
-	f.StringSliceVar(&o.AuthorizationModes, "authorization-mode", o.AuthorizationModes, "`modes` by which requests are allowed, in order: RBAC, Webhook, AlwaysAllow, AlwaysDeny; members of system:masters may do everything")
-	f.StringVar(&a.ConfigFile, "authorization-config", "", "`file` with an AuthorizationConfiguration: who is asked, in order, instead of modes. Changes come into force")
-	f.StringVar(&a.Webhook.ConfigFile, "authorization-webhook-config-file", "", "kubeconfig `file` that says which server the mode Webhook asks")
-	f.StringVar(&a.Webhook.Version, "authorization-webhook-version", a.Webhook.Version, "`version` of the SubjectAccessReviews that it is sent: v1 or v1beta1")
-	f.DurationVar(&a.Webhook.AuthorizedTTL, "authorization-webhook-cache-authorized-ttl", a.Webhook.AuthorizedTTL, "how long it counts when it allows")
-	f.DurationVar(&a.Webhook.UnauthorizedTTL, "authorization-webhook-cache-unauthorized-ttl", a.Webhook.UnauthorizedTTL, "how long it counts when it does not")
+	f, a := newGroup("Authorization"), &o.Authorization
+	f.StringSliceVar(&o.AuthorizationModes, "authorization-mode", o.AuthorizationModes, "authorization `modes`, which are asked in this order: RBAC, Webhook, AlwaysAllow, AlwaysDeny; members of system:masters may do everything")
+	f.StringVar(&a.ConfigFile, "authorization-config", "", "`file` with an AuthorizationConfiguration: the authorizers and their order, instead of --authorization-mode. Changes are applied without a restart")
+	f.StringVar(&a.Webhook.ConfigFile, "authorization-webhook-config-file", "", "kubeconfig `file` of the server that the mode Webhook asks (the authorization webhook)")
+	f.StringVar(&a.Webhook.Version, "authorization-webhook-version", a.Webhook.Version, "`version` of the SubjectAccessReviews that the authorization webhook gets: v1 or v1beta1")
+	f.DurationVar(&a.Webhook.AuthorizedTTL, "authorization-webhook-cache-authorized-ttl", a.Webhook.AuthorizedTTL, "how long an answer of the authorization webhook that allows is cached")
+	f.DurationVar(&a.Webhook.UnauthorizedTTL, "authorization-webhook-cache-unauthorized-ttl", a.Webhook.UnauthorizedTTL, "how long an answer of the authorization webhook that does not allow is cached")
 	return f
 }
 

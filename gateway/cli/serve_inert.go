@@ -9,7 +9,7 @@ import (
 // inertFlags are those of kube-apiserver's that do nothing here. They are in the usage by
 // their names alone.
 func inertFlags(o *options.Serve) flagGroup {
-	f := newGroup("Taken from kube-apiserver, and without effect here")
+	f := newGroup("Accepted for kube-apiserver's sake, without effect here")
 	for i := range options.Inerts {
 		inert := &options.Inerts[i]
 		flag := f.VarPF(&inertValue{Inert: inert, set: &o.InertSet}, inert.Name, "", inert.Why)

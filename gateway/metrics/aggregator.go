@@ -27,6 +27,9 @@ func (a *Aggregator) Available(name string, is bool) {
 // Lost counts that an APIService ceased to be available.
 func (a *Aggregator) Lost(name, reason string) { a.lost.WithLabelValues(name, reason).Inc() }
 
+// Unknown forgets which APIServices are available: another gateway finds that out.
+func (a *Aggregator) Unknown() { a.unavailable.Reset() }
+
 // Gone forgets an APIService.
 func (a *Aggregator) Gone(name string) {
 	a.unavailable.DeleteLabelValues(name)

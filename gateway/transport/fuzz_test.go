@@ -22,6 +22,7 @@ func FuzzHead(f *testing.F) {
 		"POST /a%20b?c=d HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nImpersonate-User: bob\r\nimpersonate-group: a\r\nImpersonate-Group: b\r\n\r\n",
 		"PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nImpersonate-Extra-a%2fb: c\r\n\r\n",
 		"POST / HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Type: a\r\nContent-Length: 0\r\nUser-Agent: b\r\ncontent-type:\r\nuser-agent: c\r\n\r\n",
 	} {
 		f.Add([]byte(head))
 	}
@@ -57,6 +58,9 @@ func FuzzHead(f *testing.F) {
 		}
 		if got.Method != want.Method || got.Authorization != want.Header.Get("Authorization") {
 			t.Errorf("%s %q here, %s %q elsewhere", got.Method, got.Authorization, want.Method, want.Header.Get("Authorization"))
+		}
+		if theirs := want.Header.Get("Content-Type"); got.ContentType != theirs || got.UserAgent != want.UserAgent() {
+			t.Errorf("%q %q here, %q %q elsewhere", got.ContentType, got.UserAgent, theirs, want.UserAgent())
 		}
 		if as == nil {
 			return

@@ -20,6 +20,21 @@ type headLook struct {
 	impersonates bool
 
 	lengths, encodings, hosts, authorizations int
+
+	contentType, userAgent leading
+}
+
+// leading is a header of which the first one counts, as for servers in Go: the framework
+// keeps the last.
+type leading struct {
+	times int
+	value []byte
+}
+
+func (l *leading) note(value []byte) {
+	if l.times++; l.times == 1 {
+		l.value = bytes.Trim(value, " \t")
+	}
 }
 
 // look reads the lines of a head.
@@ -29,6 +44,12 @@ func look(h *fasthttp.RequestHeader) headLook {
 		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 && f.wrong == "" {
 			f.wrong = f.line(line)
 		}
+	}
+	if f.contentType.times > 1 {
+		h.SetContentTypeBytes(f.contentType.value)
+	}
+	if f.userAgent.times > 1 {
+		h.SetUserAgentBytes(f.userAgent.value)
 	}
 	f.request(h)
 	switch {
@@ -97,6 +118,12 @@ func (f *headLook) line(line []byte) string {
 	case 'c':
 		if named(name, fasthttp.HeaderContentLength) {
 			f.lengths++
+		} else if named(name, fasthttp.HeaderContentType) {
+			f.contentType.note(value)
+		}
+	case 'u':
+		if named(name, fasthttp.HeaderUserAgent) {
+			f.userAgent.note(value)
 		}
 	case 't':
 		if named(name, fasthttp.HeaderTransferEncoding) {

@@ -267,6 +267,27 @@ func TestRequest_HeadersOfEachRequestAreItsOwn(t *testing.T) {
 	}
 }
 
+// The official C client gives all media types of patches that it knows, and means the
+// first: so does what is said of a client twice, as for servers in Go.
+func TestRequest_TheFirstOfRepeatedHeadersCounts_CLI01(t *testing.T) {
+	var got *api.Request
+	var head http.Header
+	r := run(t, func(r *api.Request) *reply.Response { got, head = r, r.Head.Header(); return ok("{}") })
+	for send, want := range map[string][2]string{
+		"Content-Type: application/json-patch+json\r\ncontent-type: application/merge-patch+json\r\nContent-Type:\r\n": {"application/json-patch+json"},
+		"Content-Type: \r\nContent-Type: application/json\r\n":                                                         {},
+		"User-Agent:\tone/1 \r\nAccept: */*\r\nUSER-AGENT: two/2\r\n":                                                  {"", "one/1"},
+	} {
+		r.raw("PATCH / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n" + send + "\r\n{}")
+		if got := [2]string{got.ContentType, got.UserAgent}; got != want {
+			t.Errorf("%q: %q, want %q", send, got, want)
+		}
+		if passed := [2]string{head.Get("Content-Type"), head.Get("User-Agent")}; passed != want {
+			t.Errorf("%q: passed on as %q, want %q", send, passed, want)
+		}
+	}
+}
+
 // Certificates are asked for, and carried, only where some would be believed.
 func TestRequest_ClientCertificates(t *testing.T) {
 	for auth, want := range map[tls.ClientAuthType]int{tls.NoClientCert: 0, tls.RequestClientCert: 1} {

@@ -157,7 +157,7 @@ func (d *Draft) read() (data []byte, version string, err error) {
 		data, version = bytes.TrimSuffix(d.Stored, []byte("\n")), r.Def.StorageVersion
 	default:
 		var tree map[string]any
-		if tree, version, err = r.restoreTree(StateOf(d.Stored, 0)); err != nil {
+		if tree, version, err = d.restored(); err != nil {
 			return nil, "", err
 		}
 		dropRevision(tree)
@@ -169,6 +169,15 @@ func (d *Draft) read() (data []byte, version string, err error) {
 	d.base, d.at = data, version
 	d.views = append(d.views, draftView{Key: r.KeyOf(encoding.At(version)), data: data})
 	return data, version, nil
+}
+
+// restored is what will be read of Stored, which is decoded unless the codec knows that
+// this gives the tree again that it encoded.
+func (d *Draft) restored() (tree map[string]any, version string, err error) {
+	if c, ok := d.renderer.Def.Codec.(crd.KeepingCodec); ok && d.encoded != nil && c.Keeps(d.encoded) {
+		return d.renderer.wellFormed(object.CloneValue(d.encoded).(map[string]any), StateOf(d.Stored, 0))
+	}
+	return d.renderer.restoreTree(StateOf(d.Stored, 0))
 }
 
 // Committed is the draft as it was stored at a revision, with all views made

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
@@ -141,5 +142,53 @@ func TestDraftStored(t *testing.T) {
 	}
 	if _, err := r.Draft(t.Context(), r.Def.Version(v1beta1), parse(t, catalogtest.Tab(v1beta1, "one", "h", "1")), object.Text{}); err == nil {
 		t.Error("stored without a converter")
+	}
+}
+
+// decoding counts what a codec decodes.
+type decoding struct {
+	crd.KeepingCodec
+	times int
+}
+
+func (d *decoding) Decode(stored []byte) (map[string]any, error) {
+	d.times++
+	return d.KeepingCodec.Decode(stored)
+}
+
+// What a codec keeps is not decoded to be shown, and shown as it would be if it were: with
+// the defaults that it still lacks. What it does not keep is.
+func TestWhatIsKeptIsNotDecoded(t *testing.T) {
+	s := newShelf(t)
+	for tree, decoded := range map[string]int{
+		`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a"}}`:                                                         0,
+		`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a"},"secrets":[]}`:                                            1,
+		`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}`:                                                                 0, // whose type is a default
+		`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","managedFields":[{"manager":"a"}]},"data":{"b":"Yg=="}}`:           0,
+		`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","managedFields":[{"manager":"a","apiVersion":"v1"}]},"data":null}`: 1,
+	} {
+		in, _, err := object.ParseObject([]byte(tree))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := s.builtin("", strings.ToLower(in["kind"].(string))+"s")
+		def := *r.Def
+		codec := &decoding{KeepingCodec: def.Codec.(crd.KeepingCodec)}
+		def.Codec, r.Def = codec, &def
+		d, err := r.Draft(s.ctx(), def.Versions[0], in, object.Text{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := d.View(s.ctx(), "v1")
+		if err != nil || codec.times != decoded {
+			t.Errorf("%s: decoded %d times, %v", tree, codec.times, err)
+		}
+		back, _, err := r.restore(StateOf(d.Stored, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Replace(string(back), `,"resourceVersion":"0"`, "", 1); string(shown) != want {
+			t.Errorf("shown %s\nread  %s", shown, want)
+		}
 	}
 }

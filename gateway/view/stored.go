@@ -41,6 +41,11 @@ func (r Stored) restoreTree(e *Entry) (map[string]any, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	return r.wellFormed(tree, e)
+}
+
+// wellFormed is restoreTree of what an entry was decoded to.
+func (r Stored) wellFormed(tree map[string]any, e *Entry) (map[string]any, string, error) {
 	apiVersion, _ := tree["apiVersion"].(string)
 	if v := r.Def.At(apiVersion); v != nil {
 		if err := v.Shape.FromStorage(tree); err != nil {

@@ -209,7 +209,7 @@ func (m *making) obstacles() {
 			if !m.served(name) {
 				continue // it gets nothing any more, whatever it asked for before
 			}
-			add("let it ask for "+m.plan.Target, "%s asks for it, as %s: %d times, the last at %s", c.User, c.Agent, c.Requests, moment(c.Last))
+			add("change this client to "+m.plan.Target, "%s uses it, as %s: %s, the last at %s", c.User, c.Agent, times(c.Requests), moment(c.Last))
 		}
 		for _, o := range m.owners(name) {
 			if o.Operation == "Apply" {

@@ -26,7 +26,7 @@ func (m *making) steps() {
 	m.migrate()
 	for _, v := range m.crd.Spec.Versions {
 		if slices.Contains(m.given, v.Name) && v.Served {
-			m.add(Unserve, v.Name, m.blocked(v.Name), "it can be served again if somebody misses it", m.patch(
+			m.add(Unserve, v.Name, m.blocked(v.Name), "you can switch it on again", m.patch(
 				m.is(v.Name), operation{"replace", m.at(v.Name) + "/served", false}))
 		}
 	}
@@ -86,4 +86,11 @@ func (m *making) is(name string) operation { return operation{"test", m.at(name)
 func (m *making) patch(operations ...operation) string {
 	text, _ := json.Marshal(operations) // texts and booleans
 	return fmt.Sprintf("kubectl patch crd %s --type=json -p '%s'", m.crd.Name, text)
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

@@ -93,8 +93,8 @@ func Split(module []byte) (signed []byte, all []Signature, err error) {
 		if !ok {
 			return module, nil, malformed("the section at byte %d is longer than the module", at)
 		}
-		name, from, ok := sized(section, 0)
-		if id != 0 || !ok || string(name) != SectionName {
+		name, from, _ := sized(section, 0)
+		if id != 0 || string(name) != SectionName {
 			at = next
 			continue
 		}

@@ -71,6 +71,10 @@ func TestKeysSignAndVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	older := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(rsaKey)})
+	if same, err := ParsePrivateKey(older); err != nil || !same.signer.(*rsa.PrivateKey).Equal(rsaKey) {
+		t.Error("an RSA key as openssl wrote it", err)
+	}
 	ec, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	for name, key := range map[string]crypto.Signer{"ECDSA": ec, "Ed25519": ed, "RSA": rsaKey} {
 		private, err := ParsePrivateKey(privatePEM(t, key))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rs/zerolog"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
@@ -18,10 +19,23 @@ const (
 	defaultCompactInterval = 5 * time.Minute
 )
 
+// compactor drops the history that nobody needs any more.
+type compactor struct {
+	client *clientv3.Client
+	local  *localServer // nil for a remote cluster
+	log    zerolog.Logger
+	// revision tells the present one.
+	revision func(context.Context) (int64, error)
+}
+
 // RunCompactor drops history older than one interval (5 minutes if zero) until
 // ctx ends, and returns ctx's error. Any number of servers may run it over one
 // cluster: one of them takes each turn.
 func (s *Store) RunCompactor(ctx context.Context, interval time.Duration) error {
+	return s.compactor.run(ctx, interval)
+}
+
+func (c *compactor) run(ctx context.Context, interval time.Duration) error {
 	if interval <= 0 {
 		interval = defaultCompactInterval
 	}
@@ -34,9 +48,9 @@ func (s *Store) RunCompactor(ctx context.Context, interval time.Duration) error 
 			return ctx.Err()
 		case <-ticker.C:
 		}
-		next, err := s.compact(ctx, turn)
+		next, err := c.compact(ctx, turn)
 		if err != nil && ctx.Err() == nil {
-			s.log.Error().Err(err).Int64("revision", turn.revision).Msg("compaction failed; trying again at the next interval")
+			c.log.Error().Err(err).Int64("revision", turn.revision).Msg("compaction failed; trying again at the next interval")
 			continue
 		}
 		turn = next
@@ -51,14 +65,14 @@ type compactTurn struct {
 
 // compact takes one turn if nobody took it, and compacts to the revision that
 // was current one turn ago, so that an interval's worth of history remains.
-func (s *Store) compact(ctx context.Context, t compactTurn) (compactTurn, error) {
-	resp, err := s.client.Txn(ctx).
+func (c *compactor) compact(ctx context.Context, t compactTurn) (compactTurn, error) {
+	resp, err := c.client.Txn(ctx).
 		If(clientv3.Compare(clientv3.Version(compactKey), "=", t.version)).
 		Then(clientv3.OpPut(compactKey, strconv.FormatInt(t.revision, 10))).
 		Else(clientv3.OpGet(compactKey)).
 		Commit()
 	if errors.Is(err, rpctypes.ErrNoSpace) {
-		return s.compactFull(ctx, t)
+		return c.compactFull(ctx, t)
 	}
 	if err != nil {
 		return t, fmt.Errorf("etcd: take compaction turn: %w", err)
@@ -75,7 +89,7 @@ func (s *Store) compact(ctx context.Context, t compactTurn) (compactTurn, error)
 	if t.revision == 0 {
 		return next, nil
 	}
-	if _, err := s.client.Compact(ctx, t.revision); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
+	if _, err := c.client.Compact(ctx, t.revision); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		return next, fmt.Errorf("etcd: compact: %w", err)
 	}
 	return next, nil
@@ -83,8 +97,8 @@ func (s *Store) compact(ctx context.Context, t compactTurn) (compactTurn, error)
 
 // CompactedRevision implements storage.Reader: the revision that some API
 // server last compacted the store to.
-func (s *Store) CompactedRevision(ctx context.Context) (int64, error) {
-	kv, found, err := s.get(ctx, compactKey)
+func (rd *reader) CompactedRevision(ctx context.Context) (int64, error) {
+	kv, found, err := rd.get(ctx, compactKey)
 	if err != nil || !found {
 		return 0, failed(ctx, err, compactKey, 0)
 	}

@@ -111,10 +111,9 @@ func (e *Embedded) start(ctx context.Context, c EmbeddedConfig) error {
 	if err := server.LinearizableReadNotify(ctx); err != nil {
 		return fmt.Errorf("etcd: server in %s: %w", c.Dir, err)
 	}
-	e.store = newStore(v3client.New(server), c.Logger, "", newLocalServer(server.KV(), server.Defragment, c.ListenClientURL != ""))
-	e.store.observe = c.Observe
+	e.store = newStore(v3client.New(server), Config{Logger: c.Logger, Observe: c.Observe}, newLocalServer(server.KV(), server.Defragment, c.ListenClientURL != ""))
 	watches := adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(server))
-	e.store.newWatcher = func() clientv3.Watcher { return clientv3.NewWatchFromWatchClient(watches, e.store.client) }
+	e.store.watches.newWatcher = func() clientv3.Watcher { return clientv3.NewWatchFromWatchClient(watches, e.store.client) }
 	if c.ListenClientURL != "" {
 		if e.listener, err = listenClients(server, c.ListenClientURL, c.Logger); err != nil {
 			return err

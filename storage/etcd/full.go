@@ -19,8 +19,8 @@ import (
 // refused tells what became of a put that was refused for lack of space: a
 // write that etcd finds to be too much only while it applies it is there all the
 // same.
-func (w *writer) refused(ctx context.Context, key string, value []byte, rev int64, refusal error) (int64, error) {
-	kv, found, err := w.get(ctx, key)
+func (c *committer) refused(ctx context.Context, key string, value []byte, rev int64, refusal error) (int64, error) {
+	kv, found, err := c.reads.get(ctx, key)
 	switch {
 	case err != nil:
 		return 0, &storage.Error{Kind: storage.Unavailable, Key: key, Revision: rev, Cause: errors.Join(refusal, err)}
@@ -34,56 +34,56 @@ func (w *writer) refused(ctx context.Context, key string, value []byte, rev int6
 // Everybody takes it: to compact twice does no harm. The embedded server is then
 // given its space back; a cluster is defragmented, and its alarm lowered, by who
 // runs it.
-func (s *Store) compactFull(ctx context.Context, t compactTurn) (compactTurn, error) {
-	rev, err := s.Revision(ctx)
+func (c *compactor) compactFull(ctx context.Context, t compactTurn) (compactTurn, error) {
+	rev, err := c.revision(ctx)
 	if err != nil {
 		return t, fmt.Errorf("etcd: revision to compact to: %w", err)
 	}
 	next := compactTurn{version: t.version, revision: rev}
 	if t.revision > 0 {
-		_, err := s.client.Compact(ctx, t.revision, clientv3.WithCompactPhysical())
+		_, err := c.client.Compact(ctx, t.revision, clientv3.WithCompactPhysical())
 		if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 			return next, fmt.Errorf("etcd: compact: %w", err)
 		}
 	}
-	if s.local != nil {
-		return next, s.giveBack(ctx)
+	if c.local != nil {
+		return next, c.giveBack(ctx)
 	}
-	s.log.Error().Msg("etcd is full: its history is compacted, and somebody has to defragment it and disarm the alarm")
+	c.log.Error().Msg("etcd is full: its history is compacted, and somebody has to defragment it and disarm the alarm")
 	return next, nil
 }
 
 // giveBack makes what was compacted free for use, and lowers the alarm if that
 // is enough to go on with.
-func (s *Store) giveBack(ctx context.Context) error {
-	if err := s.local.defragment(); err != nil {
+func (c *compactor) giveBack(ctx context.Context) error {
+	if err := c.local.defragment(); err != nil {
 		return fmt.Errorf("etcd: defragment: %w", err)
 	}
-	now, err := s.client.Status(ctx, "")
+	now, err := c.client.Status(ctx, "")
 	if err != nil {
 		return fmt.Errorf("etcd: size after defragmentation: %w", err)
 	}
 	if now.DbSize > now.DbSizeQuota/10*9 {
-		s.log.Error().Int64("bytes", now.DbSize).Int64("quota", now.DbSizeQuota).Msg("the embedded etcd is full: delete something")
+		c.log.Error().Int64("bytes", now.DbSize).Int64("quota", now.DbSizeQuota).Msg("the embedded etcd is full: delete something")
 		return nil
 	}
-	if err := s.disarm(ctx); err != nil {
+	if err := c.disarm(ctx); err != nil {
 		return fmt.Errorf("etcd: disarm the alarm about space: %w", err)
 	}
-	s.log.Warn().Int64("bytes", now.DbSize).Msg("the embedded etcd was full and has room again")
+	c.log.Warn().Int64("bytes", now.DbSize).Msg("the embedded etcd was full and has room again")
 	return nil
 }
 
 // disarm lowers the alarm about space, and no other: data that differ between
 // members are nothing that goes on.
-func (s *Store) disarm(ctx context.Context) error {
-	raised, err := s.client.AlarmList(ctx)
+func (c *compactor) disarm(ctx context.Context) error {
+	raised, err := c.client.AlarmList(ctx)
 	if err != nil {
 		return err
 	}
 	for _, alarm := range raised.Alarms {
 		if alarm.Alarm == etcdserverpb.AlarmType_NOSPACE {
-			if _, err := s.client.AlarmDisarm(ctx, (*clientv3.AlarmMember)(alarm)); err != nil {
+			if _, err := c.client.AlarmDisarm(ctx, (*clientv3.AlarmMember)(alarm)); err != nil {
 				return err
 			}
 		}

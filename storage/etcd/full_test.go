@@ -77,14 +77,14 @@ func TestFullStoreRecovers_PER01(t *testing.T) {
 					t.Errorf("deleting %s: %v", key, err)
 				}
 			}
-			turn, err := s.compact(ctx, compactTurn{})
+			turn, err := s.compactor.compact(ctx, compactTurn{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Create(ctx, "/early", []byte("x"), 0); storage.KindOf(err) != storage.Full {
 				t.Errorf("before anything was compacted: %v", err)
 			}
-			if _, err = s.compact(ctx, turn); err != nil {
+			if _, err = s.compactor.compact(ctx, turn); err != nil {
 				t.Fatal(err)
 			}
 			if remote {
@@ -99,7 +99,7 @@ func TestFullStoreRecovers_PER01(t *testing.T) {
 			if _, err := s.Create(ctx, "/late", []byte("x"), 0); err != nil {
 				t.Errorf("after room was made: %v", err)
 			}
-			if _, err = s.compact(ctx, turn); err != nil {
+			if _, err = s.compactor.compact(ctx, turn); err != nil {
 				t.Errorf("the turn after that: %v", err)
 			}
 		})
@@ -115,7 +115,7 @@ func TestOtherAlarmsStay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := e.Store().disarm(t.Context()); err != nil {
+	if err := e.Store().compactor.disarm(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	left, err := e.Store().client.AlarmList(t.Context())
@@ -142,8 +142,8 @@ func (s stiff) AlarmDisarm(context.Context, *clientv3.AlarmMember) (*clientv3.Al
 func TestAlarmsThatStayAreTold(t *testing.T) {
 	away := errors.New("away")
 	for _, m := range []stiff{{list: away}, {lower: away}, {}} {
-		s := &Store{client: &clientv3.Client{Maintenance: m}}
-		if err := s.disarm(t.Context()); (err != nil) != (m != stiff{}) || err != nil && !errors.Is(err, away) {
+		c := &compactor{client: &clientv3.Client{Maintenance: m}}
+		if err := c.disarm(t.Context()); (err != nil) != (m != stiff{}) || err != nil && !errors.Is(err, away) {
 			t.Errorf("%+v: %v", m, err)
 		}
 	}

@@ -12,11 +12,11 @@ import (
 // while, until it is told to stop.
 func TestLeadStartsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Store{local: &localServer{}}
+		s := &candidate{local: &localServer{}}
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
 		var at []time.Duration
-		err := s.Lead(ctx, "x", func(context.Context) {
+		err := s.lead(ctx, "x", func(context.Context) {
 			if at = append(at, time.Since(began)); len(at) == 3 {
 				cancel()
 			}
@@ -29,11 +29,11 @@ func TestLeadStartsOver(t *testing.T) {
 
 func TestLeadEndsWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Store{local: &localServer{}}
+		s := &candidate{local: &localServer{}}
 		ctx, cancel := context.WithTimeout(t.Context(), leadRetry/2)
 		defer cancel()
 		led := 0
-		if err := s.Lead(ctx, "x", func(context.Context) { led++ }); !errors.Is(err, context.DeadlineExceeded) || led != 1 {
+		if err := s.lead(ctx, "x", func(context.Context) { led++ }); !errors.Is(err, context.DeadlineExceeded) || led != 1 {
 			t.Errorf("led %d times, ended with %v", led, err)
 		}
 	})

@@ -43,12 +43,15 @@ func newLeaseShare(grant func(context.Context, int64) (clientv3.LeaseID, error),
 	return &leaseShare{grant: grant, now: now, byTTL: map[time.Duration]*sharedLease{}}
 }
 
-func (s *Store) grant(ctx context.Context, seconds int64) (clientv3.LeaseID, error) {
-	resp, err := s.client.Grant(ctx, seconds)
-	if err != nil {
-		return clientv3.NoLease, err
+// grantBy asks etcd for leases.
+func grantBy(client clientv3.Lease) func(context.Context, int64) (clientv3.LeaseID, error) {
+	return func(ctx context.Context, seconds int64) (clientv3.LeaseID, error) {
+		resp, err := client.Grant(ctx, seconds)
+		if err != nil {
+			return clientv3.NoLease, err
+		}
+		return resp.ID, nil
 	}
-	return resp.ID, nil
 }
 
 // get returns a lease under which a key written now lives at least ttl;

@@ -143,7 +143,7 @@ func TestCompaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn, err := s.compact(ctx, compactTurn{})
+	turn, err := s.compactor.compact(ctx, compactTurn{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,12 +154,12 @@ func TestCompaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A second server finds the turn taken and changes nothing.
-	other, err := s.compact(ctx, compactTurn{})
+	other, err := s.compactor.compact(ctx, compactTurn{})
 	if err != nil || other.version != turn.version {
 		t.Fatalf("a second server's turn: %+v, %v; want version %d", other, err, turn.version)
 	}
 	want := turn.revision
-	if turn, err = s.compact(ctx, turn); err != nil {
+	if turn, err = s.compactor.compact(ctx, turn); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Range(ctx, storage.Range{Prefix: "/", Revision: old}); storage.KindOf(err) != storage.Compacted {
@@ -173,7 +173,7 @@ func TestCompaction(t *testing.T) {
 	if err != nil || string(kv.Value) != strconv.FormatInt(want, 10) {
 		t.Fatalf("compact_rev_key: %q, %v", kv.Value, err)
 	}
-	if _, err := s.compact(ctx, turn); err != nil {
+	if _, err := s.compactor.compact(ctx, turn); err != nil {
 		t.Fatal(err)
 	}
 }

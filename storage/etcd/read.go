@@ -2,12 +2,27 @@ package etcd
 
 import (
 	"context"
+	"sync/atomic"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/wasmgate/wasmgate/storage"
 )
+
+// reader is a store as it is read.
+type reader struct {
+	client *clientv3.Client
+	// local is the embedded server; nil for a remote cluster.
+	local   *localServer
+	observe Observe
+	rev     *revisionShare
+
+	// noStreams is set once a remote cluster said that it cannot stream ranges.
+	noStreams atomic.Bool
+}
+
+var _ storage.Reader = (*reader)(nil)
 
 func toKV(kv *mvccpb.KeyValue) storage.KV {
 	return storage.KV{Key: string(kv.Key), Value: kv.Value, Revision: kv.ModRevision}
@@ -23,17 +38,17 @@ func toKVs(kvs []*mvccpb.KeyValue) []storage.KV {
 
 // ended reports that the caller or the store has ended, which a local read
 // would not notice.
-func (s *Store) ended(ctx context.Context) error {
+func (rd *reader) ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.client.Ctx().Err()
+	return rd.client.Ctx().Err()
 }
 
 // Get implements storage.Reader.
-func (s *Store) Get(ctx context.Context, key string) (storage.KV, error) {
-	defer s.observe.begin("get", key)()
-	kv, found, err := s.get(ctx, key)
+func (rd *reader) Get(ctx context.Context, key string) (storage.KV, error) {
+	defer rd.observe.begin("get", key)()
+	kv, found, err := rd.get(ctx, key)
 	if err != nil {
 		return storage.KV{}, failed(ctx, err, key, 0)
 	}
@@ -43,14 +58,14 @@ func (s *Store) Get(ctx context.Context, key string) (storage.KV, error) {
 	return kv, nil
 }
 
-func (s *Store) get(ctx context.Context, key string) (kv storage.KV, found bool, err error) {
-	if err := s.ended(ctx); err != nil {
+func (rd *reader) get(ctx context.Context, key string) (kv storage.KV, found bool, err error) {
+	if err := rd.ended(ctx); err != nil {
 		return storage.KV{}, false, err
 	}
-	if s.local != nil {
-		return s.local.get(ctx, key)
+	if rd.local != nil {
+		return rd.local.get(ctx, key)
 	}
-	resp, err := s.client.Get(ctx, key)
+	resp, err := rd.client.Get(ctx, key)
 	if err != nil || len(resp.Kvs) == 0 {
 		return storage.KV{}, false, err
 	}
@@ -60,17 +75,17 @@ func (s *Store) get(ctx context.Context, key string) (kv storage.KV, found bool,
 // Range implements storage.Reader. The caller pages: one answer must fit a
 // message. Remote servers count what remains whether asked to or not, so whoever
 // wants everything calls Scan.
-func (s *Store) Range(ctx context.Context, r storage.Range) (storage.Page, error) {
-	if err := s.ended(ctx); err != nil {
+func (rd *reader) Range(ctx context.Context, r storage.Range) (storage.Page, error) {
+	if err := rd.ended(ctx); err != nil {
 		return storage.Page{}, failed(ctx, err, r.Prefix, r.Revision)
 	}
-	defer s.observe.begin("list", r.Prefix)()
+	defer rd.observe.begin("list", r.Prefix)()
 	var page storage.Page
 	var err error
-	if s.local != nil {
-		page, err = s.local.scan(ctx, startOf(r), r)
+	if rd.local != nil {
+		page, err = rd.local.scan(ctx, startOf(r), r)
 	} else {
-		page, err = s.remoteRange(ctx, r)
+		page, err = rd.remoteRange(ctx, r)
 	}
 	if err != nil {
 		return storage.Page{}, failed(ctx, err, r.Prefix, r.Revision)
@@ -90,8 +105,8 @@ func startOf(r storage.Range) string {
 	return start
 }
 
-func (s *Store) remoteRange(ctx context.Context, r storage.Range) (storage.Page, error) {
-	resp, err := s.client.Get(ctx, startOf(r),
+func (rd *reader) remoteRange(ctx context.Context, r storage.Range) (storage.Page, error) {
+	resp, err := rd.client.Get(ctx, startOf(r),
 		clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.Prefix)),
 		clientv3.WithRev(r.Revision),
 		clientv3.WithLimit(int64(r.Limit)))
@@ -110,23 +125,23 @@ func (s *Store) remoteRange(ctx context.Context, r storage.Range) (storage.Page,
 
 // Revision implements storage.Reader. Concurrent callers share reads: each
 // gets one that started after it asked.
-func (s *Store) Revision(ctx context.Context) (int64, error) {
-	if s.local == nil {
-		return s.rev.get(ctx)
+func (rd *reader) Revision(ctx context.Context) (int64, error) {
+	if rd.local == nil {
+		return rd.rev.get(ctx)
 	}
-	err := s.ended(ctx)
+	err := rd.ended(ctx)
 	if err == nil {
 		var rev int64
-		if rev, err = s.local.revision(); err == nil {
+		if rev, err = rd.local.revision(); err == nil {
 			return rev, nil
 		}
 	}
 	return 0, failed(ctx, err, "", 0)
 }
 
-func (s *Store) readRevision(ctx context.Context) (int64, error) {
-	defer s.observe.begin("revision", "")()
-	resp, err := s.client.Get(ctx, healthKey, clientv3.WithCountOnly())
+func (rd *reader) readRevision(ctx context.Context) (int64, error) {
+	defer rd.observe.begin("revision", "")()
+	resp, err := rd.client.Get(ctx, healthKey, clientv3.WithCountOnly())
 	if err != nil {
 		return 0, failed(ctx, err, "", 0)
 	}

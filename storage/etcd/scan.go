@@ -13,30 +13,30 @@ import (
 
 // Scan implements storage.Reader. A remote cluster streams, if it can (3.7):
 // for every page that is asked for by itself, servers count all keys after it.
-func (s *Store) Scan(ctx context.Context, r storage.Range, fn func(storage.Page) error) error {
+func (rd *reader) Scan(ctx context.Context, r storage.Range, fn func(storage.Page) error) error {
 	r.Count, r.Limit = false, 0
-	if s.local == nil && !s.noStreams.Load() {
-		streamed, err := s.stream(ctx, r, fn)
+	if rd.local == nil && !rd.noStreams.Load() {
+		streamed, err := rd.stream(ctx, r, fn)
 		if streamed || err != nil {
 			return err
 		}
-		s.noStreams.Store(true)
+		rd.noStreams.Store(true)
 	}
-	return paging.Scan(ctx, s, r, fn)
+	return paging.Scan(ctx, rd, r, fn)
 }
 
 // stream is Scan by one streamed range; it reports false, having done nothing,
 // when the cluster knows no such thing.
-func (s *Store) stream(ctx context.Context, r storage.Range, fn func(storage.Page) error) (bool, error) {
+func (rd *reader) stream(ctx context.Context, r storage.Range, fn func(storage.Page) error) (bool, error) {
 	if r.Revision == 0 { // the stream tells its own only at its end
 		var err error
-		if r.Revision, err = s.Revision(ctx); err != nil {
+		if r.Revision, err = rd.Revision(ctx); err != nil {
 			return false, err
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	chunks, err := s.client.GetStream(ctx, startOf(r), clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.Prefix)), clientv3.WithRev(r.Revision))
+	chunks, err := rd.client.GetStream(ctx, startOf(r), clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.Prefix)), clientv3.WithRev(r.Revision))
 	if err != nil {
 		return streamFailed(ctx, err, r)
 	}

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -64,24 +62,16 @@ func (o Observe) begin(operation, key string) (end func()) {
 // Store is a storage.Store over etcd. All methods are safe for concurrent use.
 type Store struct {
 	client *clientv3.Client
-	log    zerolog.Logger
-	id     string
-	leases *leaseShare
-	rev    *revisionShare
-	// observe is set before the store is used.
-	observe Observe
-
 	// local is the embedded server; nil for a remote cluster.
 	local *localServer
 
-	// noStreams is set once a remote cluster said that it cannot stream ranges.
-	noStreams atomic.Bool
+	// The contract is kept by parts, each with what it alone needs.
+	reader
+	writer
+	watches
 
-	// newWatcher makes a client for watches only, without any stream yet.
-	newWatcher func() clientv3.Watcher
-	// mu guards watches: the clients of all open watches.
-	mu      sync.Mutex
-	watches map[clientv3.Watcher]struct{}
+	candidate candidate
+	compactor compactor
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -113,8 +103,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("etcd: open %v: %w", c.Endpoints, err)
 	}
-	s := newStore(client, c.Logger, c.ID, nil)
-	s.observe = c.Observe
+	s := newStore(client, c, nil)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := s.Healthy(ctx); err != nil {
@@ -164,15 +153,27 @@ func clientTLS(c Config) (*tls.Config, error) {
 	return conf, nil
 }
 
-func newStore(client *clientv3.Client, log zerolog.Logger, id string, local *localServer) *Store {
+// newStore makes a store of a client that is connected, as c says of what is not
+// about the connection.
+func newStore(client *clientv3.Client, c Config, local *localServer) *Store {
+	id := c.ID
 	if id == "" {
 		host, _ := os.Hostname() // an empty host still leaves the process id
 		id = fmt.Sprintf("%s_%d", host, os.Getpid())
 	}
-	s := &Store{client: client, log: log, id: id, local: local, watches: map[clientv3.Watcher]struct{}{}}
-	s.newWatcher = func() clientv3.Watcher { return clientv3.NewWatcher(client) }
-	s.leases = newLeaseShare(s.grant, time.Now)
+	s := &Store{client: client, local: local}
+	s.reader = reader{client: client, local: local, observe: c.Observe}
 	s.rev = newRevisionShare(s.readRevision)
+	s.writer.committer = &committer{
+		client: client, local: local, observe: c.Observe, reads: &s.reader,
+		leases: newLeaseShare(grantBy(client), time.Now),
+	}
+	s.watches = watches{
+		local: local, log: c.Logger, open: map[clientv3.Watcher]struct{}{},
+		newWatcher: func() clientv3.Watcher { return clientv3.NewWatcher(client) },
+	}
+	s.candidate = candidate{client: client, local: local, log: c.Logger, id: id}
+	s.compactor = compactor{client: client, local: local, log: c.Logger, revision: s.Revision}
 	return s
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
+	"github.com/rs/zerolog"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/wasmgate/wasmgate/storage"
@@ -15,29 +17,43 @@ const watchBuffer = 64
 
 var errWatchClosed = errors.New("watch closed")
 
+// watches are all watches of a store that are open.
+type watches struct {
+	local *localServer // nil for a remote cluster
+	log   zerolog.Logger
+	// newWatcher makes a client for watches only, without any stream yet.
+	newWatcher func() clientv3.Watcher
+
+	// mu guards open: the clients of all open watches.
+	mu   sync.Mutex
+	open map[clientv3.Watcher]struct{}
+}
+
+var _ storage.Watcher = (*watches)(nil)
+
 // Watch implements storage.Watcher. The client reconnects by itself and
 // resumes where it was, so a watch breaks only when etcd cancels it.
 //
 // Each watch has a client of its own, and with it a stream of its own: etcd
 // reports progress only to streams all of whose watches have caught up, and
 // what the client opened ends with it.
-func (s *Store) Watch(ctx context.Context, prefix string, from int64) (<-chan storage.Batch, func() error) {
+func (ws *watches) Watch(ctx context.Context, prefix string, from int64) (<-chan storage.Batch, func() error) {
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
-	watcher := s.newWatcher()
-	s.mu.Lock()
-	s.watches[watcher] = struct{}{}
-	s.mu.Unlock()
+	watcher := ws.newWatcher()
+	ws.mu.Lock()
+	ws.open[watcher] = struct{}{}
+	ws.mu.Unlock()
 
 	out := make(chan storage.Batch, watchBuffer)
 	var reason atomic.Pointer[error]
 	go func() {
-		err := s.follow(ctx, watcher, prefix, max(from, 1), out)
-		s.mu.Lock()
-		delete(s.watches, watcher)
-		s.mu.Unlock()
+		err := ws.follow(ctx, watcher, prefix, max(from, 1), out)
+		ws.mu.Lock()
+		delete(ws.open, watcher)
+		ws.mu.Unlock()
 		cancel()
 		if closeErr := watcher.Close(); closeErr != nil {
-			s.log.Debug().Err(closeErr).Msg("watch stream ended badly")
+			ws.log.Debug().Err(closeErr).Msg("watch stream ended badly")
 		}
 		reason.Store(&err)
 		close(out)
@@ -50,7 +66,7 @@ func (s *Store) Watch(ctx context.Context, prefix string, from int64) (<-chan st
 	}
 }
 
-func (s *Store) follow(ctx context.Context, watcher clientv3.Watcher, prefix string, from int64, out chan<- storage.Batch) error {
+func (ws *watches) follow(ctx context.Context, watcher clientv3.Watcher, prefix string, from int64, out chan<- storage.Batch) error {
 	// In fragments, since what a watch has to catch up with can be larger than
 	// any message; the client puts them together again.
 	opts := []clientv3.OpOption{clientv3.WithRev(from), clientv3.WithProgressNotify(), clientv3.WithFragment()}
@@ -68,7 +84,7 @@ func (s *Store) follow(ctx context.Context, watcher clientv3.Watcher, prefix str
 		if !ok {
 			continue
 		}
-		s.local.saw(batch.Revision)
+		ws.local.saw(batch.Revision)
 		select {
 		case out <- batch:
 		case <-ctx.Done():
@@ -97,16 +113,16 @@ func toBatch(resp *clientv3.WatchResponse) (storage.Batch, bool) {
 }
 
 // RequestProgress implements storage.Watcher for all open watches.
-func (s *Store) RequestProgress(ctx context.Context) error {
-	s.mu.Lock()
-	open := make([]clientv3.Watcher, 0, len(s.watches))
-	for w := range s.watches {
+func (ws *watches) RequestProgress(ctx context.Context) error {
+	ws.mu.Lock()
+	open := make([]clientv3.Watcher, 0, len(ws.open))
+	for w := range ws.open {
 		open = append(open, w)
 	}
-	s.mu.Unlock()
+	ws.mu.Unlock()
 	var errs []error
 	for _, w := range open {
-		if err := w.RequestProgress(clientv3.WithRequireLeader(ctx)); err != nil && s.isOpen(w) {
+		if err := w.RequestProgress(clientv3.WithRequireLeader(ctx)); err != nil && ws.isOpen(w) {
 			errs = append(errs, err)
 		}
 	}
@@ -116,9 +132,9 @@ func (s *Store) RequestProgress(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) isOpen(w clientv3.Watcher) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.watches[w]
+func (ws *watches) isOpen(w clientv3.Watcher) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	_, ok := ws.open[w]
 	return ok
 }

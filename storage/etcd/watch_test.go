@@ -175,7 +175,7 @@ func (closed) Close() error { return nil }
 
 // A watch that has ended says why, whoever ended it.
 func TestWatchesThatEndSayWhy(t *testing.T) {
-	s := &Store{watches: map[clientv3.Watcher]struct{}{}, newWatcher: func() clientv3.Watcher { return closed{} }}
+	s := &watches{open: map[clientv3.Watcher]struct{}{}, newWatcher: func() clientv3.Watcher { return closed{} }}
 	left, leave := context.WithCancel(t.Context())
 	leave()
 	for want, ctx := range map[error]context.Context{errWatchClosed: t.Context(), context.Canceled: left} {

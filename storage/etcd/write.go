@@ -12,10 +12,22 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// writer is the store as its writes see it.
+// writer is a store as it is written, which depends on the guards.
 type writer struct {
-	*Store
+	*committer
 	guards []guard
+}
+
+var _ storage.GuardedWriter = (*writer)(nil)
+
+// committer is what all writers of a store have in common.
+type committer struct {
+	client  *clientv3.Client
+	local   *localServer // nil for a remote cluster
+	observe Observe
+	leases  *leaseShare
+	// reads tells what a write met that was refused.
+	reads *reader
 }
 
 // guard is a key that has to be at a revision.
@@ -28,38 +40,13 @@ type guard struct {
 }
 
 // While implements storage.Guarder.
-func (s *Store) While(key string, rev int64) storage.GuardedWriter {
-	return (&writer{Store: s}).While(key, rev)
-}
-
-// While implements storage.Guarder.
 func (w *writer) While(key string, rev int64) storage.GuardedWriter {
-	return &writer{Store: w.Store, guards: append(slices.Clip(w.guards), guard{key: key, rev: rev})}
-}
-
-// Along implements storage.Guarder.
-func (s *Store) Along(key string, value []byte, rev int64) storage.GuardedWriter {
-	return (&writer{Store: s}).Along(key, value, rev)
+	return &writer{committer: w.committer, guards: append(slices.Clip(w.guards), guard{key: key, rev: rev})}
 }
 
 // Along implements storage.Guarder.
 func (w *writer) Along(key string, value []byte, rev int64) storage.GuardedWriter {
-	return &writer{Store: w.Store, guards: append(slices.Clip(w.guards), guard{key, rev, put(key, value)})}
-}
-
-// Create implements storage.Writer.
-func (s *Store) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (int64, error) {
-	return (&writer{Store: s}).Create(ctx, key, value, ttl)
-}
-
-// Update implements storage.Writer.
-func (s *Store) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
-	return (&writer{Store: s}).Update(ctx, key, value, rev, ttl)
-}
-
-// Delete implements storage.Writer.
-func (s *Store) Delete(ctx context.Context, key string, rev int64) (int64, error) {
-	return (&writer{Store: s}).Delete(ctx, key, rev)
+	return &writer{committer: w.committer, guards: append(slices.Clip(w.guards), guard{key, rev, put(key, value)})}
 }
 
 // Create implements storage.Writer.
@@ -175,8 +162,8 @@ func present(resp *clientv3.TxnResponse, i int) *storage.KV {
 
 // missed is the failure of a write that expects a revision no key can have,
 // which etcd would take for "must not exist".
-func (s *Store) missed(ctx context.Context, key string, rev int64) error {
-	kv, err := s.Get(ctx, key)
+func (c *committer) missed(ctx context.Context, key string, rev int64) error {
+	kv, err := c.reads.Get(ctx, key)
 	if err != nil {
 		return err
 	}

@@ -1,30 +1,31 @@
 package watchcache
 
 import (
-	"strings"
 	"time"
 
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// locate splits a full key into its bucket's name and the key in there; ok is
-// false for keys that are ignored.
-func (c *Cache[T]) locate(full string) (name, key string, ok bool) {
-	rest, ok := strings.CutPrefix(full, c.o.Prefix)
-	if !ok {
-		return "", "", false
-	}
-	name = c.o.BucketOf(rest)
-	if name == "" || len(rest) < len(name)+2 || rest[:len(name)] != name || rest[len(name)] != '/' {
-		return "", "", false
-	}
-	return name, rest[len(name)+1:], true
+// writer makes of the store's events what readers see, in the order that the
+// package documentation tells. One goroutine uses it, and so it has no lock.
+type writer[T any] struct {
+	keys      *keys
+	makeItem  func(kv storage.KV) T // Make of [Options]
+	tombstone func(last T, revision int64) T
+
+	progress *progress
+	history  *history[T]
+	buckets  *buckets[T]
+	offers   *offers[T]
+
+	changed []*Bucket[T] // by the revision being applied
+	touched []*Bucket[T] // by the batch being applied
 }
 
 // apply takes a batch over, revision by revision, and then wakes whoever
 // waits.
-func (c *Cache[T]) apply(batch storage.Batch, now time.Time) {
-	c.touched = c.touched[:0]
+func (w *writer[T]) apply(batch storage.Batch, now time.Time) {
+	w.touched = w.touched[:0]
 	events := batch.Events
 	for len(events) > 0 {
 		n := 1
@@ -32,56 +33,56 @@ func (c *Cache[T]) apply(batch storage.Batch, now time.Time) {
 			n++
 		}
 		// A watch that was resumed may repeat what is already in.
-		if events[0].Revision > c.rev.Load() {
-			c.applyRevision(events[:n], now)
+		if events[0].Revision > w.progress.rev.Load() {
+			w.applyRevision(events[:n], now)
 		}
 		events = events[n:]
 	}
-	c.rev.Store(max(c.rev.Load(), batch.Revision))
-	for _, b := range c.touched {
+	w.progress.rev.Store(max(w.progress.rev.Load(), batch.Revision))
+	for _, b := range w.touched {
 		b.dirty = false
-		c.limit(b, now)
+		w.history.limit(b, now)
 		b.wake.notify()
 	}
-	relieve(c)
-	c.moved.notify()
-	c.resolveOffers()
+	w.history.relieve(w.buckets.present())
+	w.progress.moved.notify()
+	w.offers.resolve()
 }
 
 // applyRevision takes all events of one revision over and publishes their
 // outcome: buckets first, the cache's revision last.
-func (c *Cache[T]) applyRevision(events []storage.Event, now time.Time) {
+func (w *writer[T]) applyRevision(events []storage.Event, now time.Time) {
 	rev := events[0].Revision
-	c.changed = c.changed[:0]
-	offered := c.offered(rev)
+	w.changed = w.changed[:0]
+	offered := w.offers.of(rev)
 	for _, ev := range events {
-		b := c.applyEvent(ev, offered, now)
+		b := w.applyEvent(ev, offered, now)
 		if b == nil {
 			continue
 		}
 		if b.latest != rev {
 			b.latest = rev
-			c.changed = append(c.changed, b)
+			w.changed = append(w.changed, b)
 		}
 		if !b.dirty {
 			b.dirty = true
-			c.touched = append(c.touched, b)
+			w.touched = append(w.touched, b)
 		}
 	}
-	for _, b := range c.changed {
+	for _, b := range w.changed {
 		b.publish(rev)
 	}
-	c.rev.Store(rev)
+	w.progress.rev.Store(rev)
 }
 
 // applyEvent appends one event to its bucket's ring and returns the bucket,
 // nil when the event changes nothing here.
-func (c *Cache[T]) applyEvent(ev storage.Event, offered []offer[T], now time.Time) *Bucket[T] {
-	name, key, ok := c.locate(ev.Key)
+func (w *writer[T]) applyEvent(ev storage.Event, offered []offer[T], now time.Time) *Bucket[T] {
+	name, key, ok := w.keys.locate(ev.Key)
 	if !ok {
 		return nil
 	}
-	b := c.Bucket(name)
+	b := w.buckets.get(name)
 	e := entry[T]{prev: b.pending.get(key), typ: Modified}
 	switch {
 	case ev.Deleted && e.prev == nil:
@@ -90,7 +91,7 @@ func (c *Cache[T]) applyEvent(ev storage.Event, offered []offer[T], now time.Tim
 		e.typ = Deleted
 		e.item = &Item[T]{Key: e.prev.Key, Revision: ev.Revision}
 		if e.item.Value, ok = find(offered, ev.Key); !ok {
-			e.item.Value = c.o.Tombstone(e.prev.Value, ev.Revision)
+			e.item.Value = w.tombstone(e.prev.Value, ev.Revision)
 		}
 	default:
 		if e.prev == nil {
@@ -100,9 +101,22 @@ func (c *Cache[T]) applyEvent(ev storage.Event, offered []offer[T], now time.Tim
 		}
 		e.item = &Item[T]{Key: key, Revision: ev.Revision}
 		if e.item.Value, ok = find(offered, ev.Key); !ok {
-			e.item.Value = c.o.Make(ev.KV)
+			e.item.Value = w.makeItem(ev.KV)
 		}
 	}
-	b.append(e, c.cost(&e), now)
+	b.append(e, w.history.cost(&e), now)
 	return b
+}
+
+// sweep is the part of keeping to the bounds that does not wait for events.
+func (w *writer[T]) sweep(now time.Time) {
+	w.offers.expire(now.Add(-maxOfferAge))
+	for _, b := range w.buckets.present() {
+		w.history.sweep(b, now)
+	}
+	w.history.relieve(w.buckets.present())
+	for _, b := range w.buckets.present() {
+		b.forget()
+	}
+	w.buckets.rest()
 }

@@ -163,7 +163,7 @@ func TestAWatcherAtTheEndWaits(t *testing.T) {
 		t.Error("nothing has happened")
 	}
 	f.at = 9
-	f.apply(storage.Batch{Revision: 9}, f.now)
+	f.writer.apply(storage.Batch{Revision: 9}, f.now)
 	if !waits() || cur.Revision() != 9 {
 		t.Errorf("nothing happened up to 9, and everything up to %d was delivered", cur.Revision())
 	}

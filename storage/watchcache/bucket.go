@@ -11,11 +11,13 @@ const memoSlots = 32
 // Bucket is one part of the cache: the keys that BucketOf gave its name. Its
 // methods are safe for concurrent use and never block.
 type Bucket[T any] struct {
-	name  string
-	cache *Cache[T]
-	state atomic.Pointer[state[T]]
-	ring  atomic.Pointer[ring[T]]
-	wake  broadcast
+	name       string
+	progress   *progress
+	compaction *compaction
+	history    *history[T]
+	state      atomic.Pointer[state[T]]
+	ring       atomic.Pointer[ring[T]]
+	wake       broadcast
 	// memo holds past states by sequence number modulo its length. The pages
 	// of one list ask for the same one again and again.
 	memo [memoSlots]atomic.Pointer[memo[T]]
@@ -37,21 +39,14 @@ type memo[T any] struct {
 	state *state[T]
 }
 
-// newBucket makes a bucket that holds items as of rev.
-func newBucket[T any](c *Cache[T], name string, rev int64) *Bucket[T] {
-	b := &Bucket[T]{name: name, cache: c}
-	b.install(0, &state[T]{rev: rev})
-	return b
-}
-
 // install makes s the state and starts an empty ring after it. A first above
 // the old end makes every cursor's position one that the ring does not hold.
 func (b *Bucket[T]) install(first int64, s *state[T]) {
-	b.cache.held.Add(-b.bytes)
+	b.history.held.Add(-b.bytes)
 	b.pending, b.bytes, b.total = s.root, 0, 0
 	live := int64(0)
 	s.root.ascend("", "", func(it *Item[T]) bool {
-		live += int64(b.cache.o.LeastOf(it.Value))
+		live += int64(b.history.leastOf(it.Value))
 		return true
 	})
 	b.live.Store(live)
@@ -80,7 +75,7 @@ func (b *Bucket[T]) Received() int64 { return b.received.Load() }
 
 // Snapshot returns the present state.
 func (b *Bucket[T]) Snapshot() Snapshot[T] {
-	rev := b.cache.rev.Load() // before the state: see the package documentation
+	rev := b.progress.rev.Load() // before the state: see the package documentation
 	s := b.state.Load()
 	return Snapshot[T]{rev: max(rev, s.rev), root: s.root}
 }
@@ -91,9 +86,9 @@ func (b *Bucket[T]) Latest() int64 { return b.state.Load().rev }
 // At returns the state at exactly rev, and false when rev has not been reached
 // or is no longer, or was never, held.
 func (b *Bucket[T]) At(rev int64) (Snapshot[T], bool) {
-	reached := b.cache.rev.Load()
+	reached := b.progress.rev.Load()
 	s := b.state.Load()
-	if rev > max(reached, s.rev) || rev < b.cache.compacted.Load() {
+	if rev > max(reached, s.rev) || rev < b.compaction.rev.Load() {
 		return Snapshot[T]{}, false
 	}
 	if rev >= s.rev {
@@ -128,7 +123,7 @@ func (b *Bucket[T]) Watch(from int64) (*Cursor[T], error) {
 func (b *Bucket[T]) append(e entry[T], size int64, now time.Time) {
 	r := b.ring.Load()
 	c := r.last()
-	if c.n.Load() == int64(len(c.entries)) || c.bytes > max(b.cache.o.HistoryBytes/chunksOfAll, smallChunk) {
+	if c.n.Load() == int64(len(c.entries)) || c.bytes > max(b.history.mostBytes/chunksOfAll, smallChunk) {
 		c = b.newChunk(r, min(2*len(c.entries), maxChunk))
 	}
 	n := c.n.Load()
@@ -139,13 +134,13 @@ func (b *Bucket[T]) append(e entry[T], size int64, now time.Time) {
 	c.entries[n] = e
 	c.bytes += size
 	b.bytes += size
-	b.cache.held.Add(size)
+	b.history.held.Add(size)
 	b.total++
 	if e.prev != nil {
-		b.live.Add(-int64(b.cache.o.LeastOf(e.prev.Value)))
+		b.live.Add(-int64(b.history.leastOf(e.prev.Value)))
 	}
 	if e.typ != Deleted {
-		b.live.Add(int64(b.cache.o.LeastOf(e.item.Value)))
+		b.live.Add(int64(b.history.leastOf(e.item.Value)))
 	}
 	b.received.Add(1)
 	b.pending = e.applyTo(b.pending)

@@ -3,8 +3,6 @@ package watchcache
 import (
 	"context"
 	"errors"
-	"maps"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,11 +14,6 @@ const (
 	defaultKeep         = 5 * time.Minute
 	defaultHistoryBytes = 256 << 20
 	defaultReplay       = 20_000
-	// waitPatience is how long a waiter trusts that events will come by
-	// themselves before it asks the store for progress, and how long it waits
-	// between asking.
-	waitPatience = 5 * time.Millisecond
-	waitAgain    = 50 * time.Millisecond
 )
 
 // Options configures a [Cache]. Prefix, BucketOf and Make are required.
@@ -80,31 +73,22 @@ type Cache[T any] struct {
 	store storage.Store
 	o     Options[T]
 
-	rev       atomic.Int64 // G: everything up to here is in all buckets
-	compacted atomic.Int64 // states below are no longer served
-	held      atomic.Int64 // bytes that kept events hold
-	moved     broadcast    // rev has changed
-	ask       chan struct{}
-	ready     chan struct{}
-	trouble   atomic.Pointer[error]
+	// The parts, each of which knows only those above it.
+	keys       keys
+	progress   progress
+	compaction compaction
+	history    history[T]
+	buckets    buckets[T]
+	offers     offers[T]
+	writer     writer[T]
+	loader     loader[T]
 
-	offers offers[T]
+	ready   chan struct{}
+	trouble atomic.Pointer[error]
 
-	buckets atomic.Pointer[map[string]*Bucket[T]]
-	// mu is held while a bucket is added or removed and while all are replaced,
-	// and guards the fields below. base is the revision since which an unknown
-	// bucket is empty; resting are the buckets that are kept only as long as
-	// somebody holds them.
-	mu      sync.Mutex
-	base    int64
-	resting map[string]rest[T]
-
-	// What follows is the writer's alone.
+	// What follows is Run's alone.
 	loaded      bool
 	lastFailure failure
-	target      int64        // the revision to reach before the cache is ready
-	changed     []*Bucket[T] // by the revision being applied
-	touched     []*Bucket[T] // by the batch being applied
 }
 
 var (
@@ -114,6 +98,29 @@ var (
 
 // New returns a cache that is empty until Run has loaded it.
 func New[T any](store storage.Store, o Options[T]) *Cache[T] {
+	o.setDefaults()
+	c := &Cache[T]{store: store, o: o, ready: make(chan struct{})}
+	c.keys = keys{prefix: o.Prefix, bucketOf: o.BucketOf}
+	c.progress = progress{store: store, onError: o.OnError, ask: make(chan struct{}, 1)}
+	c.compaction = compaction{store: store, onError: o.OnError}
+	c.history = newHistory(&o)
+	c.buckets.progress, c.buckets.compaction, c.buckets.history = &c.progress, &c.compaction, &c.history
+	c.buckets.all.Store(&map[string]*Bucket[T]{})
+	c.buckets.resting = map[string]rest[T]{}
+	c.offers = offers[T]{keys: &c.keys, buckets: &c.buckets, progress: &c.progress, takeOver: o.Adopt}
+	c.writer = writer[T]{
+		keys: &c.keys, makeItem: o.Make, tombstone: o.Tombstone,
+		progress: &c.progress, history: &c.history, buckets: &c.buckets, offers: &c.offers,
+	}
+	c.loader = loader[T]{
+		store: store, onError: o.OnError, keys: &c.keys, makeItem: o.Make, again: o.Again, past: o.Replay,
+		progress: &c.progress, compaction: &c.compaction, buckets: &c.buckets, offers: &c.offers, writer: &c.writer,
+	}
+	c.setTrouble(errNotLoaded)
+	return c
+}
+
+func (o *Options[T]) setDefaults() {
 	if o.Keep <= 0 {
 		o.Keep = defaultKeep
 	}
@@ -144,40 +151,16 @@ func New[T any](store storage.Store, o Options[T]) *Cache[T] {
 	if o.OnError == nil {
 		o.OnError = func(error) {}
 	}
-	c := &Cache[T]{store: store, o: o, ask: make(chan struct{}, 1), ready: make(chan struct{})}
-	c.buckets.Store(&map[string]*Bucket[T]{})
-	c.resting = map[string]rest[T]{}
-	c.setTrouble(errNotLoaded)
-	return c
 }
 
 // Bucket returns the bucket with the name, which is an empty one if the store
 // holds nothing there.
-func (c *Cache[T]) Bucket(name string) *Bucket[T] {
-	if b := (*c.buckets.Load())[name]; b != nil {
-		return b
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	old := *c.buckets.Load()
-	if b := old[name]; b != nil {
-		return b
-	}
-	next := make(map[string]*Bucket[T], len(old)+1)
-	maps.Copy(next, old)
-	b := c.wakeLocked(name)
-	if b == nil {
-		b = newBucket(c, name, c.base)
-	}
-	next[name] = b
-	c.buckets.Store(&next)
-	return b
-}
+func (c *Cache[T]) Bucket(name string) *Bucket[T] { return c.buckets.get(name) }
 
 // Each calls fn for the items of all buckets, each bucket as it is when its turn
 // comes.
 func (c *Cache[T]) Each(fn func(Item[T])) {
-	for _, b := range *c.buckets.Load() {
+	for _, b := range c.buckets.present() {
 		b.state.Load().root.ascend("", "", func(it *Item[T]) bool {
 			fn(*it)
 			return true
@@ -190,11 +173,11 @@ func (c *Cache[T]) Each(fn func(Item[T])) {
 func (c *Cache[T]) Ready() <-chan struct{} { return c.ready }
 
 // Revision is the revision up to which the cache shows everything.
-func (c *Cache[T]) Revision() int64 { return c.rev.Load() }
+func (c *Cache[T]) Revision() int64 { return c.progress.rev.Load() }
 
 // HistoryBytes is what the kept events cost, of which [Options.HistoryBytes] is
 // the bound.
-func (c *Cache[T]) HistoryBytes() int64 { return c.held.Load() }
+func (c *Cache[T]) HistoryBytes() int64 { return c.history.held.Load() }
 
 // Healthy returns why the cache is not loaded or no longer follows the store,
 // nil while it does.
@@ -221,25 +204,7 @@ func (c *Cache[T]) setTrouble(err error) {
 // Wait waits until the cache has reached rev. It fails with FutureRevision
 // when ctx ends first.
 func (c *Cache[T]) Wait(ctx context.Context, rev int64) error {
-	if c.rev.Load() >= rev {
-		return nil
-	}
-	patience := time.NewTimer(waitPatience)
-	defer patience.Stop()
-	for {
-		moved := c.moved.wait()
-		if c.rev.Load() >= rev {
-			return nil
-		}
-		select {
-		case <-moved:
-		case <-patience.C:
-			c.askProgress()
-			patience.Reset(waitAgain)
-		case <-ctx.Done():
-			return &storage.Error{Kind: storage.FutureRevision, Revision: rev, Cause: ctx.Err()}
-		}
-	}
+	return c.progress.wait(ctx, rev)
 }
 
 // Fresh waits until the cache shows every write that was acknowledged before
@@ -249,13 +214,5 @@ func (c *Cache[T]) Fresh(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return rev, c.Wait(ctx, rev)
-}
-
-// askProgress has Run ask the store for progress, unless it is about to.
-func (c *Cache[T]) askProgress() {
-	select {
-	case c.ask <- struct{}{}:
-	default:
-	}
+	return rev, c.progress.wait(ctx, rev)
 }

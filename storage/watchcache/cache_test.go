@@ -275,7 +275,7 @@ func TestAtIsExact_RV08_RV09_LIST05(t *testing.T) {
 	if _, ok := pods.At(last + 1); ok {
 		t.Error("a state of the future is served")
 	}
-	c.compacted.Store(last - 10)
+	c.compaction.rev.Store(last - 10)
 	if s, ok := pods.At(last - 10); !ok || s.Revision() != last-10 {
 		t.Error("the state that the store was compacted to is not served")
 	}
@@ -328,7 +328,7 @@ func TestHistoryBytes(t *testing.T) {
 		m.Apply(put("g/pods/a", strings.Repeat("x", 1000)))
 	}
 	fresh(t, c)
-	if held := c.held.Load(); held > 100_000+maxChunk*1000 {
+	if held := c.history.held.Load(); held > 100_000+maxChunk*1000 {
 		t.Errorf("events hold %d bytes", held)
 	}
 }

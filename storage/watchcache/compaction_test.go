@@ -35,7 +35,7 @@ func TestCompactionIsFollowed_RV08_RV17(t *testing.T) {
 		began := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); c.followCompaction(ctx) }()
+		go func() { defer close(done); c.compaction.follow(ctx) }()
 		for i := range 5 {
 			m.Apply(put("g/pods/a", string(rune('0'+i))))
 		}
@@ -54,22 +54,22 @@ func TestCompactionIsFollowed_RV08_RV17(t *testing.T) {
 		}
 		compact(3)
 		synctest.Wait()
-		if got := c.compacted.Load(); got != 0 {
+		if got := c.compaction.rev.Load(); got != 0 {
 			t.Errorf("looked too soon: %d", got)
 		}
 		looks(1)
-		if got := c.compacted.Load(); got != 3 || len(failures) != 0 {
+		if got := c.compaction.rev.Load(); got != 3 || len(failures) != 0 {
 			t.Errorf("compacted at %d, failures %v", got, failures)
 		}
 		m.Down(errors.New("away"))
 		compact(4)
 		looks(2)
-		if got := c.compacted.Load(); got != 3 || len(failures) != 1 {
+		if got := c.compaction.rev.Load(); got != 3 || len(failures) != 1 {
 			t.Errorf("while the store is away: compacted at %d, failures %v", got, failures)
 		}
 		m.Down(nil)
 		looks(3)
-		if got := c.compacted.Load(); got != 4 || len(failures) != 1 {
+		if got := c.compaction.rev.Load(); got != 4 || len(failures) != 1 {
 			t.Errorf("once it is back: compacted at %d, failures %v", got, failures)
 		}
 		cancel()

@@ -23,7 +23,7 @@ func (c *Cursor[T]) TryNext(max int) ([]Event[T], error) {
 // AppendNext is [Cursor.TryNext] appending to dst, for callers that reuse
 // their memory.
 func (c *Cursor[T]) AppendNext(dst []Event[T], max int) ([]Event[T], error) {
-	reached := c.bucket.cache.rev.Load() // before the ring, as for snapshots
+	reached := c.bucket.progress.rev.Load() // before the ring, as for snapshots
 	r := c.bucket.ring.Load()
 	if c.seq < r.first() {
 		return dst, c.expired(r)
@@ -66,7 +66,7 @@ func (c *Cursor[T]) Wait() <-chan struct{} {
 func (c *Cursor[T]) Expired() bool { return c.seq < c.bucket.ring.Load().first() }
 
 func (c *Cursor[T]) pending() bool {
-	reached := c.bucket.cache.rev.Load()
+	reached := c.bucket.progress.rev.Load()
 	r := c.bucket.ring.Load()
 	if c.seq < r.first() {
 		return true
@@ -96,7 +96,7 @@ func (c *Cursor[T]) Next(ctx context.Context, max int) ([]Event[T], int64, error
 // what a bookmark may say. While events are waiting it stays below the first
 // of them.
 func (c *Cursor[T]) Revision() int64 {
-	reached := c.bucket.cache.rev.Load() // before the ring, as for snapshots
+	reached := c.bucket.progress.rev.Load() // before the ring, as for snapshots
 	r := c.bucket.ring.Load()
 	if c.seq < r.first() {
 		return c.seen

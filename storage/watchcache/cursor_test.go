@@ -34,12 +34,12 @@ func TestHalfAppliedRevision_WATCH06(t *testing.T) {
 	}
 	for _, ev := range []storage.Event{put("g/pods/b", "2"), put("g/pods/c", "2")} {
 		ev.Revision = rev
-		f.applyEvent(ev, nil, time.Now())
+		f.writer.applyEvent(ev, nil, time.Now())
 		quiet("appended")
 	}
 	b.publish(rev)
 	quiet("published")
-	f.rev.Store(rev)
+	f.progress.rev.Store(rev)
 	b.wake.notify()
 	select {
 	case <-waiting:
@@ -83,7 +83,7 @@ func TestCursorFromTheFuture(t *testing.T) {
 	if err != nil || len(events) != 1 || events[0].Item.Revision != rev || cur.Revision() != rev {
 		t.Errorf("got %v, %v; at %d, want %d", events, err, cur.Revision(), rev)
 	}
-	f.apply(storage.Batch{Revision: rev + 10}, f.now)
+	f.writer.apply(storage.Batch{Revision: rev + 10}, f.now)
 	if got := cur.Revision(); got != rev+10 {
 		t.Errorf("at %d after progress, want %d", got, rev+10)
 	}

@@ -19,6 +19,14 @@
 // greater of G and the revision of S's own last event. No reader takes a lock
 // and none can hold up the writer.
 //
+// # The parts of a cache
+//
+// keys tells in which bucket a key belongs. progress is how far the cache has come,
+// compaction what the store has dropped, history how much all events hold. buckets
+// has each bucket by its name. offers are writes whose events are still to come,
+// the writer takes over what the store tells, the loader reads what it holds. [Cache]
+// runs the last two, and does what is asked of it by the part that knows.
+//
 // # Hand-over of writes
 //
 // Who wrote a key may hand over the item that it has anyway, with all that it

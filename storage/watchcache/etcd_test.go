@@ -80,7 +80,7 @@ func TestOverEtcdRestart_WATCH04_PER01(t *testing.T) {
 
 func BenchmarkGet(b *testing.B) {
 	c := New[string](nil, options())
-	c.apply(manyPuts(10_000), time.Now())
+	c.writer.apply(manyPuts(10_000), time.Now())
 	bucket := c.Bucket("g/pods")
 	b.ReportAllocs()
 	i := 0
@@ -112,20 +112,20 @@ func manyPuts(n int) storage.Batch {
 
 func BenchmarkApply(b *testing.B) {
 	c := New[string](nil, options())
-	c.apply(manyPuts(10_000), time.Now())
+	c.writer.apply(manyPuts(10_000), time.Now())
 	rev := int64(10_001)
 	b.ReportAllocs()
 	for b.Loop() {
 		rev++
 		ev := put("g/pods/"+benchKeys[rev%10_000], "value")
 		ev.Revision = rev
-		c.apply(storage.Batch{Revision: rev, Events: []storage.Event{ev}}, time.Now())
+		c.writer.apply(storage.Batch{Revision: rev, Events: []storage.Event{ev}}, time.Now())
 	}
 }
 
 func BenchmarkList5000(b *testing.B) {
 	c := New[string](nil, options())
-	c.apply(manyPuts(5000), time.Now())
+	c.writer.apply(manyPuts(5000), time.Now())
 	bucket := c.Bucket("g/pods")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -169,7 +169,7 @@ func BenchmarkFanOut500(b *testing.B) {
 		rev++
 		ev := put("g/pods/a", "value")
 		ev.Revision = rev
-		c.apply(storage.Batch{Revision: rev, Events: []storage.Event{ev}}, time.Now())
+		c.writer.apply(storage.Batch{Revision: rev, Events: []storage.Event{ev}}, time.Now())
 		for range watchers {
 			<-got
 		}

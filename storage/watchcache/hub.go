@@ -83,7 +83,7 @@ func (f *Follower[T, K]) Close() {
 
 // begin has the hub go on at what followers cannot see yet.
 func (h *Hub[T, K]) begin() {
-	reached := h.bucket.cache.rev.Load() // before the ring, as for snapshots
+	reached := h.bucket.progress.rev.Load() // before the ring, as for snapshots
 	h.cursor = &Cursor[T]{bucket: h.bucket, seq: h.bucket.ring.Load().after(reached)}
 }
 

@@ -168,7 +168,7 @@ func passesBy(t *testing.T) {
 		rev++
 		ev := put(fmt.Sprintf("a/x/%d", rev), value)
 		ev.Revision = rev
-		c.apply(storage.Batch{Events: []storage.Event{ev}, Revision: rev}, time.Unix(rev, 0))
+		c.writer.apply(storage.Batch{Events: []storage.Event{ev}, Revision: rev}, time.Unix(rev, 0))
 	}
 	f := h.Follow(watch(t, b, 0), "red")
 	defer f.Close()
@@ -207,7 +207,7 @@ func passesBy(t *testing.T) {
 		t.Error("what cannot be told is for everybody")
 	}
 	b.reset(&state[string]{rev: rev + 5})
-	c.rev.Store(rev + 5)
+	c.progress.rev.Store(rev + 5)
 	if !awake(f) {
 		t.Error("not told that all was loaded again")
 	}
@@ -238,7 +238,7 @@ func BenchmarkHub(b *testing.B) {
 	for i := int64(1); b.Loop(); i++ {
 		of := followers[i%2000]
 		ev.Revision, ev.Value = i, []byte(of.terms[0]+" x")
-		c.apply(storage.Batch{Events: []storage.Event{ev}, Revision: i}, time.Unix(i, 0))
+		c.writer.apply(storage.Batch{Events: []storage.Event{ev}, Revision: i}, time.Unix(1, 0))
 		<-of.Wait()
 		if events, err := of.AppendNext(nil, 10); err != nil || len(events) == 0 {
 			b.Fatal(len(events), err)

@@ -67,11 +67,11 @@ func play(t *testing.T, data []byte) (answers int) {
 		}
 		rev++
 		ev.Revision = rev
-		c.apply(storage.Batch{Events: []storage.Event{ev}, Revision: rev}, time.Unix(rev, 0))
+		c.writer.apply(storage.Batch{Events: []storage.Event{ev}, Revision: rev}, time.Unix(rev, 0))
 		if op%16 == 1 {
-			c.mu.Lock()
+			c.buckets.mu.Lock()
 			b.reset(&state[string]{rev: rev, root: b.pending}) // as when all is loaded again
-			c.mu.Unlock()
+			c.buckets.mu.Unlock()
 		}
 		if op%5 == 0 {
 			kept = append(kept, b.Snapshot())

@@ -29,6 +29,11 @@ type offer[T any] struct {
 // revision. Events come in the order of revisions, so whatever is at or below
 // one that came will not be asked for again: nothing stays.
 type offers[T any] struct {
+	keys     *keys
+	buckets  *buckets[T]
+	progress *progress
+	takeOver func(made, offered T) // Adopt of [Options]; may be nil
+
 	count atomic.Int64 // of queue; spares the lock while there is none
 
 	mu    sync.Mutex // guards the fields below
@@ -117,45 +122,49 @@ func (q *offerQueue[T]) Pop() any {
 // event came first, [Options.Adopt] may take over what was derived. An item
 // that is of no use is forgotten; calling is never required.
 func (c *Cache[T]) Committed(key string, revision int64, item T) {
-	o := offer[T]{key: key, revision: revision, item: item, size: int64(c.o.SizeOf(item)), made: time.Now()}
-	if c.rev.Load() >= revision {
-		c.adopt(o)
-		return
-	}
-	c.offers.add(o)
-	// The event may have been applied meanwhile, and the writer may have looked
-	// before the offer was there: one of the two sees the other.
-	c.resolveOffers()
+	c.offers.commit(offer[T]{key: key, revision: revision, item: item, size: int64(c.o.SizeOf(item)), made: time.Now()})
 }
 
-// resolveOffers deals with the offers whose events were applied without them.
-func (c *Cache[T]) resolveOffers() {
-	for _, o := range c.offers.take(c.rev.Load()) {
-		c.adopt(o)
+// commit keeps o until its event comes, or deals with it if that is there.
+func (q *offers[T]) commit(o offer[T]) {
+	if q.progress.rev.Load() >= o.revision {
+		q.adopt(o)
+		return
+	}
+	q.add(o)
+	// The event may have been applied meanwhile, and the writer may have looked
+	// before the offer was there: one of the two sees the other.
+	q.resolve()
+}
+
+// resolve deals with the offers whose events were applied without them.
+func (q *offers[T]) resolve() {
+	for _, o := range q.take(q.progress.rev.Load()) {
+		q.adopt(o)
 	}
 }
 
 // adopt adds what a late offer's maker derived to the item that was made of
 // the event, if that is still the present one.
-func (c *Cache[T]) adopt(o offer[T]) {
-	name, key, ok := c.locate(o.key)
-	if !ok || c.o.Adopt == nil {
+func (q *offers[T]) adopt(o offer[T]) {
+	name, key, ok := q.keys.locate(o.key)
+	if !ok || q.takeOver == nil {
 		return
 	}
-	b := (*c.buckets.Load())[name]
+	b := q.buckets.present()[name]
 	if b == nil {
 		return
 	}
 	if it := b.state.Load().root.get(key); it != nil && it.Revision == o.revision {
-		c.o.Adopt(it.Value, o.item)
+		q.takeOver(it.Value, o.item)
 	}
 }
 
-// offered takes the offers for the events of rev, which are being applied.
-func (c *Cache[T]) offered(rev int64) []offer[T] {
-	taken := c.offers.take(rev)
+// of takes the offers for the events of rev, which are being applied.
+func (q *offers[T]) of(rev int64) []offer[T] {
+	taken := q.take(rev)
 	for len(taken) > 0 && taken[0].revision < rev {
-		c.adopt(taken[0])
+		q.adopt(taken[0])
 		taken = taken[1:]
 	}
 	return taken

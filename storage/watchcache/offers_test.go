@@ -58,7 +58,7 @@ func (q *offers[T]) held() (count int, bytes int64) {
 func TestCommitted(t *testing.T) {
 	const key, full = "g/pods/ns/a", "/registry/g/pods/ns/a"
 	var c *Cache[*doc]
-	apply := func(rev int64, ev storage.Event) { c.apply(at(rev, ev), time.Now()) }
+	apply := func(rev int64, ev storage.Event) { c.writer.apply(at(rev, ev), time.Now()) }
 	offer := func(rev int64, text string) { c.Committed(full, rev, committed(text, rev)) }
 	for _, tc := range []struct {
 		name  string
@@ -82,7 +82,7 @@ func TestCommitted(t *testing.T) {
 		{"another key in its revision", func() { offer(5, "x"); apply(5, put("g/pods/ns/b", "y")); apply(6, put(key, "z")) }, "z@6 false false"},
 		{"another revision of its key", func() { offer(5, "x"); apply(6, put(key, "z")) }, "z@6 false false"},
 		{"without any event", func() { offer(5, "x") }, "none"},
-		{"only progress", func() { offer(5, "x"); c.apply(storage.Batch{Revision: 5}, time.Now()) }, "none"},
+		{"only progress", func() { offer(5, "x"); c.writer.apply(storage.Batch{Revision: 5}, time.Now()) }, "none"},
 		{"a key that is ignored", func() {
 			c.Committed("/registry/odd", 5, committed("x", 5))
 			apply(6, put(key, "y"))
@@ -104,7 +104,7 @@ func TestCommitted(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
-			c.apply(storage.Batch{Revision: 100}, time.Now())
+			c.writer.apply(storage.Batch{Revision: 100}, time.Now())
 			if n, bytes := c.offers.held(); n != 0 || bytes != 0 {
 				t.Errorf("%d offers of %d bytes stay", n, bytes)
 			}
@@ -115,7 +115,7 @@ func TestCommitted(t *testing.T) {
 func TestCommittedIsInvisibleBeforeItsEvent(t *testing.T) {
 	c := New[*doc](nil, docOptions())
 	b := c.Bucket("g/pods")
-	c.apply(at(4, put("g/pods/a", "old")), time.Now())
+	c.writer.apply(at(4, put("g/pods/a", "old")), time.Now())
 	cur, err := b.Watch(4)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestCommittedIsInvisibleBeforeItsEvent(t *testing.T) {
 	if events, err := cur.TryNext(10); len(events) != 0 || err != nil {
 		t.Errorf("%d events, %v", len(events), err)
 	}
-	c.apply(at(5, put("g/pods/a", "new")), time.Now())
+	c.writer.apply(at(5, put("g/pods/a", "new")), time.Now())
 	if events, err := cur.TryNext(10); err != nil || len(events) != 1 || !events[0].Item.Value.offered {
 		t.Errorf("events %v, %v", events, err)
 	}
@@ -136,7 +136,7 @@ func TestCommittedIsInvisibleBeforeItsEvent(t *testing.T) {
 func TestCommittedDeletion(t *testing.T) {
 	for _, handOver := range []bool{true, false} {
 		c := New[*doc](nil, docOptions())
-		c.apply(at(4, put("g/pods/a", "x")), time.Now())
+		c.writer.apply(at(4, put("g/pods/a", "x")), time.Now())
 		cur, err := c.Bucket("g/pods").Watch(4)
 		if err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestCommittedDeletion(t *testing.T) {
 		if handOver {
 			c.Committed("/registry/g/pods/a", 5, committed("x", 5))
 		}
-		c.apply(at(5, del("g/pods/a")), time.Now())
+		c.writer.apply(at(5, del("g/pods/a")), time.Now())
 		if !handOver {
 			c.Committed("/registry/g/pods/a", 5, committed("x", 5)) // too late; nothing to adopt it
 		}
@@ -159,7 +159,7 @@ func TestCommittedNeedsNoAdopt(t *testing.T) {
 	o := docOptions()
 	o.Adopt = nil
 	c := New[*doc](nil, o)
-	c.apply(at(5, put("g/pods/a", "x")), time.Now())
+	c.writer.apply(at(5, put("g/pods/a", "x")), time.Now())
 	c.Committed("/registry/g/pods/a", 5, committed("x", 5))
 	if it, _ := c.Bucket("g/pods").Snapshot().Get("a"); it.Value.derived.Load() != nil {
 		t.Error("adopted by nobody")
@@ -186,7 +186,7 @@ func TestCommittedIsBounded(t *testing.T) {
 		if n, bytes := c.offers.held(); n != 4 || bytes != maxOfferBytes {
 			t.Errorf("%d offers of %d bytes", n, bytes)
 		}
-		c.apply(at(3, put("g/pods/b", "y")), time.Now())
+		c.writer.apply(at(3, put("g/pods/b", "y")), time.Now())
 		if n, bytes := c.offers.held(); n != 2 || bytes != maxOfferBytes/2 {
 			t.Errorf("after two are settled %d offers of %d bytes", n, bytes)
 		}
@@ -199,7 +199,7 @@ func TestCommittedIsBounded(t *testing.T) {
 		for i := range int64(4) {
 			c.offers.add(offer[*doc]{key: "k", revision: 9 - i, size: 7, made: now.Add(time.Duration(i) * time.Second)})
 		}
-		c.sweep(now.Add(maxOfferAge + 2*time.Second))
+		c.writer.sweep(now.Add(maxOfferAge + 2*time.Second))
 		if n, bytes := c.offers.held(); n != 2 || bytes != 14 {
 			t.Errorf("%d offers of %d bytes", n, bytes)
 		}

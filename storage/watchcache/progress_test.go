@@ -35,7 +35,7 @@ func TestManyWaitersAskLittle_RV05(t *testing.T) {
 		c := New[string](store, o)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); c.requestProgress(ctx) }()
+		go func() { defer close(done); c.progress.pass(ctx) }()
 		began := time.Now()
 		waiting, stop := context.WithTimeout(ctx, 300*time.Millisecond)
 		defer stop()
@@ -63,7 +63,7 @@ func TestManyWaitersAskLittle_RV05(t *testing.T) {
 		}
 		before := store.at[len(store.at)-1]
 		store.fail = errors.New("away")
-		c.askProgress()
+		c.progress.request()
 		if err := <-failures; !errors.Is(err, store.fail) {
 			t.Errorf("the failure %v", err)
 		}

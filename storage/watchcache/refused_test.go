@@ -80,7 +80,7 @@ func TestHopeless(t *testing.T) {
 		{storage.FutureRevision, 6, false}, // another reason
 		{storage.TooLarge, 6, false},
 	} {
-		c.rev.Store(step.revision)
+		c.progress.rev.Store(step.revision)
 		if got := c.hopeless(step.kind); got != step.want {
 			t.Errorf("step %d, %v at %d: %v, want %v", i, step.kind, step.revision, got, step.want)
 		}

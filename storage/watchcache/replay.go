@@ -20,7 +20,7 @@ const (
 
 // replay applies what happened after the revision from, up to to, which is
 // later. Nothing is applied when it fails.
-func (c *Cache[T]) replay(ctx context.Context, from, to int64) error {
+func (l *loader[T]) replay(ctx context.Context, from, to int64) error {
 	ctx, cancel := context.WithTimeout(ctx, replayTimeout)
 	defer cancel()
 	span := max(sectionSpan, (to-from+maxSections-1)/maxSections)
@@ -29,25 +29,25 @@ func (c *Cache[T]) replay(ctx context.Context, from, to int64) error {
 	for i := range sections {
 		start := from + int64(i)*span
 		sections[i].Revision = min(start+span, to)
-		group.Go(func() error { return c.section(ctx, start+1, &sections[i]) })
+		group.Go(func() error { return l.section(ctx, start+1, &sections[i]) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
 	now := time.Now()
 	for _, batch := range sections {
-		c.apply(batch, now)
+		l.writer.apply(batch, now)
 	}
 	return nil
 }
 
 // section collects the events from a revision up to that of batch.
-func (c *Cache[T]) section(ctx context.Context, from int64, batch *storage.Batch) error {
+func (l *loader[T]) section(ctx context.Context, from int64, batch *storage.Batch) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ticker := time.NewTicker(startTick)
 	defer ticker.Stop()
-	batches, reason := c.store.Watch(ctx, c.o.Prefix, from)
+	batches, reason := l.store.Watch(ctx, l.keys.prefix, from)
 	for {
 		select {
 		case b, ok := <-batches:
@@ -63,7 +63,7 @@ func (c *Cache[T]) section(ctx context.Context, from int64, batch *storage.Batch
 				return nil
 			}
 		case <-ticker.C:
-			c.askProgress()
+			l.progress.request()
 		}
 	}
 }

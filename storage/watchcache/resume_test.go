@@ -146,11 +146,11 @@ func TestALoadKnowsWhatWasCompacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := New(m, options())
-	if from, err := c.pastRevision(t.Context(), last); from != last-2 || err != nil || c.compacted.Load() != last-2 {
-		t.Errorf("it starts at %d of %d, and %d is compacted: %v", from, last, c.compacted.Load(), err)
+	if from, err := c.loader.pastRevision(t.Context(), last); from != last-2 || err != nil || c.compaction.rev.Load() != last-2 {
+		t.Errorf("it starts at %d of %d, and %d is compacted: %v", from, last, c.compaction.rev.Load(), err)
 	}
-	c.rev.Store(last)
-	if from, err := c.pastRevision(t.Context(), last); from != last || err != nil {
+	c.progress.rev.Store(last)
+	if from, err := c.loader.pastRevision(t.Context(), last); from != last || err != nil {
 		t.Errorf("a cache that was read starts again at %d of %d: %v", from, last, err)
 	}
 }

@@ -1,9 +1,8 @@
 package watchcache
 
 import (
-	"maps"
+	"sync/atomic"
 	"time"
-	"weak"
 )
 
 const (
@@ -21,36 +20,54 @@ const (
 	smallChunk  = 64 << 10
 )
 
+// history is what the events of all buckets hold together, and how much they
+// may. Only the writer changes what it counts.
+type history[T any] struct {
+	// What follows is as in [Options]: keep, most and mostBytes are Keep, History
+	// and HistoryBytes there.
+	keep            time.Duration
+	most            int
+	mostBytes       int64
+	sizeOf, leastOf func(T) int
+	giveUp          func(T) // Shed
+
+	held atomic.Int64 // bytes that kept events hold
+}
+
+func newHistory[T any](o *Options[T]) history[T] {
+	return history[T]{keep: o.Keep, most: o.History, mostBytes: o.HistoryBytes, sizeOf: o.SizeOf, leastOf: o.LeastOf, giveUp: o.Shed}
+}
+
 // cost is what an event holds that nobody else does: the item that it
 // superseded.
-func (c *Cache[T]) cost(e *entry[T]) int64 {
+func (h *history[T]) cost(e *entry[T]) int64 {
 	if e.prev == nil {
 		return eventBytes
 	}
-	return eventBytes + int64(c.o.SizeOf(e.prev.Value))
+	return eventBytes + int64(h.sizeOf(e.prev.Value))
 }
 
 // share is how much a bucket's events may hold, however much others' do.
 func (b *Bucket[T]) share() int64 {
-	return max(b.cache.o.HistoryBytes/sharesOfAll, b.live.Load()/2)
+	return max(b.history.mostBytes/sharesOfAll, b.live.Load()/2)
 }
 
 // limit drops a bucket's oldest events as far as they are too old or too many.
 // The chunk that is being filled stays: those who are awake follow in it.
-func (c *Cache[T]) limit(b *Bucket[T], now time.Time) {
+func (h *history[T]) limit(b *Bucket[T], now time.Time) {
 	b.trim(func(oldest *chunk[T]) bool {
-		return now.Sub(oldest.latest) > c.o.Keep ||
-			b.total-int(oldest.n.Load()) >= c.o.History ||
+		return now.Sub(oldest.latest) > h.keep ||
+			b.total-int(oldest.n.Load()) >= h.most ||
 			b.bytes > b.share()
 	})
 }
 
 // relieve drops the oldest events of whichever bucket's hold most, as long as all
 // together hold too much.
-func relieve[T any](c *Cache[T]) {
-	for c.held.Load() > c.o.HistoryBytes {
+func (h *history[T]) relieve(all map[string]*Bucket[T]) {
+	for h.held.Load() > h.mostBytes {
 		var most *Bucket[T]
-		for _, b := range *c.buckets.Load() {
+		for _, b := range all {
 			if len(b.ring.Load().chunks) > 1 && (most == nil || b.bytes > most.bytes) {
 				most = b
 			}
@@ -63,23 +80,16 @@ func relieve[T any](c *Cache[T]) {
 	}
 }
 
-// sweep is the part of keeping to the bounds that does not wait for events.
-func (c *Cache[T]) sweep(now time.Time) {
-	c.offers.expire(now.Add(-maxOfferAge))
-	for _, b := range *c.buckets.Load() {
-		c.shed(b, now)
-		b.rotate(now, c.o.Keep, c.held.Load() > c.o.HistoryBytes)
-		c.limit(b, now)
-	}
-	relieve(c)
-	for _, b := range *c.buckets.Load() {
-		b.forget()
-	}
-	c.rest()
+// sweep is the part of keeping a bucket to the bounds that does not wait for
+// events.
+func (h *history[T]) sweep(b *Bucket[T], now time.Time) {
+	h.shed(b, now)
+	b.rotate(now, h.keep, h.held.Load() > h.mostBytes)
+	h.limit(b, now)
 }
 
 // shed gives up what superseded items have derived, and counts what remains.
-func (c *Cache[T]) shed(b *Bucket[T], now time.Time) {
+func (h *history[T]) shed(b *Bucket[T], now time.Time) {
 	for _, ch := range b.ring.Load().chunks {
 		if ch.n.Load() == 0 || now.Sub(ch.latest) < shedAfter || now.Sub(ch.shed) < shedAfter {
 			continue
@@ -89,12 +99,12 @@ func (c *Cache[T]) shed(b *Bucket[T], now time.Time) {
 		ch.bytes = 0
 		for i, es := 0, ch.filled(); i < len(es); i++ {
 			if es[i].prev != nil {
-				c.o.Shed(es[i].prev.Value)
+				h.giveUp(es[i].prev.Value)
 			}
-			ch.bytes += c.cost(&es[i])
+			ch.bytes += h.cost(&es[i])
 		}
 		b.bytes += ch.bytes - before
-		c.held.Add(ch.bytes - before)
+		h.held.Add(ch.bytes - before)
 	}
 }
 
@@ -119,7 +129,7 @@ func (b *Bucket[T]) trim(drop func(oldest *chunk[T]) bool) {
 		c := r.chunks[i]
 		n := c.n.Load()
 		b.bytes -= c.bytes
-		b.cache.held.Add(-c.bytes)
+		b.history.held.Add(-c.bytes)
 		b.total -= int(n)
 		horizon = c.entries[n-1].item.Revision
 		i++
@@ -138,54 +148,4 @@ func (b *Bucket[T]) forget() {
 			b.memo[i].CompareAndSwap(m, nil)
 		}
 	}
-}
-
-// rest is a bucket that has neither items nor events, such as that of a
-// resource that is gone. Whoever still holds it finds it in order, since it
-// comes back with the first event; when nobody does it goes.
-type rest[T any] struct {
-	bucket  weak.Pointer[Bucket[T]]
-	horizon int64 // the revision of the last event it had
-}
-
-// rest lays empty buckets to rest and forgets those that nobody holds.
-func (c *Cache[T]) rest() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for name, r := range c.resting {
-		if r.bucket.Value() == nil {
-			delete(c.resting, name)
-			c.base = max(c.base, r.horizon)
-		}
-	}
-	all := *c.buckets.Load()
-	var left map[string]*Bucket[T]
-	for name, b := range all {
-		if b.pending != nil || b.total > 0 {
-			continue
-		}
-		if left == nil {
-			left = maps.Clone(all)
-		}
-		delete(left, name)
-		c.resting[name] = rest[T]{bucket: weak.Make(b), horizon: b.ring.Load().horizon}
-	}
-	if left != nil {
-		c.buckets.Store(&left)
-	}
-}
-
-// wakeLocked returns the resting bucket of the name, which rests no more, or
-// nil. Whoever calls it holds mu.
-func (c *Cache[T]) wakeLocked(name string) *Bucket[T] {
-	r, ok := c.resting[name]
-	if !ok {
-		return nil
-	}
-	delete(c.resting, name)
-	b := r.bucket.Value()
-	if b == nil {
-		c.base = max(c.base, r.horizon)
-	}
-	return b
 }

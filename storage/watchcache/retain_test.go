@@ -29,26 +29,26 @@ func (f *fed[T]) do(events ...storage.Event) int64 {
 	for i := range b.Events {
 		b.Events[i].Revision = f.at
 	}
-	f.apply(b, f.now)
+	f.writer.apply(b, f.now)
 	return f.at
 }
 
 func (f *fed[T]) pass(d time.Duration) {
 	f.now = f.now.Add(d)
-	f.sweep(f.now)
+	f.writer.sweep(f.now)
 }
 
 // wantHeld checks what the cache thinks that its events hold.
 func (f *fed[T]) wantHeld(t *testing.T) {
 	t.Helper()
 	var all int64
-	for name, b := range *f.buckets.Load() {
+	for name, b := range f.buckets.present() {
 		var sum int64
 		events := 0
 		for _, ch := range b.ring.Load().chunks {
 			var bytes int64
 			for _, e := range ch.filled() {
-				bytes += f.cost(&e)
+				bytes += f.history.cost(&e)
 				events++
 			}
 			if ch.bytes != bytes {
@@ -69,8 +69,8 @@ func (f *fed[T]) wantHeld(t *testing.T) {
 		}
 		all += sum
 	}
-	if f.held.Load() != all {
-		t.Errorf("the cache counts %d bytes, its buckets hold %d", f.held.Load(), all)
+	if f.history.held.Load() != all {
+		t.Errorf("the cache counts %d bytes, its buckets hold %d", f.history.held.Load(), all)
 	}
 }
 
@@ -84,15 +84,15 @@ func sized() Options[string] {
 func TestOnlySupersededItemsCount(t *testing.T) {
 	f := feed(sized())
 	f.do(put("g/pods/a", strings.Repeat("x", 1000)))
-	if got := f.held.Load(); got != eventBytes {
+	if got := f.history.held.Load(); got != eventBytes {
 		t.Errorf("a present item holds %d bytes, want %d", got, eventBytes)
 	}
 	f.do(put("g/pods/a", "y"))
-	if got := f.held.Load(); got != 2*eventBytes+1000 {
+	if got := f.history.held.Load(); got != 2*eventBytes+1000 {
 		t.Errorf("after it was superseded %d bytes are held", got)
 	}
 	f.do(del("g/pods/a"))
-	if got := f.held.Load(); got != 3*eventBytes+1001 {
+	if got := f.history.held.Load(); got != 3*eventBytes+1001 {
 		t.Errorf("after the deletion %d bytes are held", got)
 	}
 	f.wantHeld(t)
@@ -113,8 +113,8 @@ func TestFewEventsGrowOld(t *testing.T) {
 		t.Errorf("%d events are left, the first state: %v", b.total, ok)
 	}
 	f.pass(time.Nanosecond)
-	if f.held.Load() != 0 || b.total != 0 || len(b.ring.Load().chunks) != 1 {
-		t.Errorf("%d bytes in %d events are held for good", f.held.Load(), b.total)
+	if f.history.held.Load() != 0 || b.total != 0 || len(b.ring.Load().chunks) != 1 {
+		t.Errorf("%d bytes in %d events are held for good", f.history.held.Load(), b.total)
 	}
 	if _, ok := b.At(first); ok {
 		t.Error("the dropped state is served")
@@ -163,7 +163,7 @@ func TestShortMemoryEndsRestingChunks(t *testing.T) {
 		}
 	}
 	f.pass(0)
-	if f.held.Load() <= o.HistoryBytes {
+	if f.history.held.Load() <= o.HistoryBytes {
 		t.Fatal("nothing to be done")
 	}
 	busy := f.Bucket("g/busy")
@@ -171,7 +171,7 @@ func TestShortMemoryEndsRestingChunks(t *testing.T) {
 	f.pass(tick)
 	f.do(put("g/busy/a", "1"))
 	f.pass(time.Nanosecond)
-	if held := f.held.Load(); held > o.HistoryBytes {
+	if held := f.history.held.Load(); held > o.HistoryBytes {
 		t.Errorf("%d bytes are held, want %d", held, o.HistoryBytes)
 	}
 	if events, err := cur.TryNext(5); err != nil || len(events) != 1 {
@@ -190,16 +190,16 @@ func TestShed(t *testing.T) {
 	size["1"], size["2"] = 500, 500
 	f.do(put("g/pods/a", "1"))
 	f.do(put("g/pods/a", "2"))
-	if f.held.Load() != 2*eventBytes+510 {
-		t.Errorf("what was derived does not count: %d", f.held.Load())
+	if f.history.held.Load() != 2*eventBytes+510 {
+		t.Errorf("what was derived does not count: %d", f.history.held.Load())
 	}
 	f.pass(shedAfter - 1)
 	if len(shed) != 0 {
 		t.Errorf("gave up %v too soon", shed)
 	}
 	f.pass(1)
-	if len(shed) != 1 || shed[0] != "1" || f.held.Load() != 2*eventBytes+10 {
-		t.Errorf("gave up %v, %d bytes are held", shed, f.held.Load())
+	if len(shed) != 1 || shed[0] != "1" || f.history.held.Load() != 2*eventBytes+10 {
+		t.Errorf("gave up %v, %d bytes are held", shed, f.history.held.Load())
 	}
 	size["1"] = 70 // somebody read it again
 	f.pass(shedAfter - 1)
@@ -279,19 +279,19 @@ func TestEmptyBucketsGo(t *testing.T) {
 	gone := f.at
 	f.do(put("g/other/a", "x"))
 	f.pass(time.Second)
-	if n := len(*f.buckets.Load()); n != 101 {
+	if n := len(f.buckets.present()); n != 101 {
 		t.Errorf("%d buckets while they have events, want 101", n)
 	}
 	f.pass(2 * defaultKeep)
 	runtime.GC()
 	f.pass(0)
-	if n, resting := len(*f.buckets.Load()), len(f.resting); n != 1 || resting != 1 {
+	if n, resting := len(f.buckets.present()), len(f.buckets.resting); n != 1 || resting != 1 {
 		t.Errorf("%d buckets and %d at rest, want the one with an item and the one that is held", n, resting)
 	}
 	if f.Bucket("g/kind07") != held {
 		t.Error("who holds a bucket and who asks for it have different ones")
 	}
-	if b := f.Bucket("g/kind07"); b != held || len(f.resting) != 0 {
+	if b := f.Bucket("g/kind07"); b != held || len(f.buckets.resting) != 0 {
 		t.Error("the bucket rests although it was asked for")
 	}
 	// One that is gone does not claim to know what it has forgotten.
@@ -311,8 +311,8 @@ func TestRestingBucketWakes(t *testing.T) {
 	f.do(put("g/pods/a", "1"))
 	f.do(del("g/pods/a"))
 	f.pass(2 * defaultKeep)
-	if len(f.resting) != 1 || len(*f.buckets.Load()) != 0 {
-		t.Fatalf("%d at rest", len(f.resting))
+	if len(f.buckets.resting) != 1 || len(f.buckets.present()) != 0 {
+		t.Fatalf("%d at rest", len(f.buckets.resting))
 	}
 	cur := watch(t, b, f.at)
 	f.do(put("g/pods/a", "2"))
@@ -323,7 +323,7 @@ func TestRestingBucketWakes(t *testing.T) {
 	f.do(del("g/pods/a"))
 	f.pass(2 * defaultKeep)
 	cur = watch(t, b, f.at)
-	f.replace(content[string]{"g/pods": {{Key: "b", Revision: 50_000, Value: "3"}}}, 50_000)
+	f.buckets.replace(content[string]{"g/pods": {{Key: "b", Revision: 50_000, Value: "3"}}}, 50_000)
 	if _, err := cur.TryNext(1); !IsExpired(err) || show(b.Snapshot()) != "b=3" || f.Bucket("g/pods") != b {
 		t.Errorf("after a load %q and %v", show(b.Snapshot()), err)
 	}

@@ -11,8 +11,6 @@ import (
 const (
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = 5 * time.Second
-	// progressPace is the least time between two requests for progress.
-	progressPace = 10 * time.Millisecond
 	// tick is how often an idle watch is asked for progress, old events are
 	// dropped and the compacted revision is looked up; staleAfter is how long
 	// a watch may stay silent all the same.
@@ -33,19 +31,19 @@ const (
 func (c *Cache[T]) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	wg.Go(func() { c.requestProgress(ctx) })
-	wg.Go(func() { c.followCompaction(ctx) })
+	wg.Go(func() { c.progress.pass(ctx) })
+	wg.Go(func() { c.compaction.follow(ctx) })
 	backoff := minBackoff
 	for {
-		before := c.rev.Load()
+		before := c.progress.rev.Load()
 		err := c.runOnce(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		c.setTrouble(err)
 		c.o.OnError(err)
-		c.sweep(time.Now())
-		if c.rev.Load() > before {
+		c.writer.sweep(time.Now())
+		if c.progress.rev.Load() > before {
 			backoff = minBackoff
 		}
 		select {
@@ -60,7 +58,7 @@ func (c *Cache[T]) Run(ctx context.Context) error {
 // runOnce loads if need be and follows until something goes wrong.
 func (c *Cache[T]) runOnce(ctx context.Context) error {
 	if !c.loaded {
-		if err := c.load(ctx); err != nil {
+		if err := c.loader.load(ctx); err != nil {
 			return err
 		}
 		c.loaded = true
@@ -76,7 +74,7 @@ func (c *Cache[T]) runOnce(ctx context.Context) error {
 // sense after a watch broke for a reason of the kind. What is not known to
 // pass by itself gets one more try.
 func (c *Cache[T]) hopeless(kind storage.Kind) bool {
-	now := failure{kind: kind, revision: c.rev.Load()}
+	now := failure{kind: kind, revision: c.progress.rev.Load()}
 	again := now == c.lastFailure
 	c.lastFailure = now
 	switch kind {
@@ -100,11 +98,11 @@ func (c *Cache[T]) follow(ctx context.Context) error {
 	defer cancel()
 	// From the present revision, not the next: etcd reports no progress to a
 	// watch that begins in the future, so an idle store would look dead.
-	batches, reason := c.store.Watch(ctx, c.o.Prefix, c.rev.Load())
+	batches, reason := c.store.Watch(ctx, c.o.Prefix, c.progress.rev.Load())
 	ticker := time.NewTicker(startTick)
 	defer ticker.Stop()
 	last, alive, settled := time.Now(), false, false
-	c.askProgress()
+	c.progress.request()
 	for {
 		select {
 		case b, ok := <-batches:
@@ -115,7 +113,7 @@ func (c *Cache[T]) follow(ctx context.Context) error {
 				return errStalled
 			}
 			last = time.Now()
-			c.apply(b, last)
+			c.writer.apply(b, last)
 			if !alive {
 				alive = true
 				c.setTrouble(nil)
@@ -128,15 +126,15 @@ func (c *Cache[T]) follow(ctx context.Context) error {
 			if time.Since(last) > staleAfter {
 				return errStalled
 			}
-			c.sweep(time.Now())
-			c.askProgress()
+			c.writer.sweep(time.Now())
+			c.progress.request()
 		}
 	}
 }
 
 // becomeReady reports whether the cache is ready.
 func (c *Cache[T]) becomeReady() bool {
-	if c.rev.Load() < c.target {
+	if c.progress.rev.Load() < c.loader.target {
 		return false
 	}
 	select {
@@ -145,45 +143,4 @@ func (c *Cache[T]) becomeReady() bool {
 		close(c.ready)
 	}
 	return true
-}
-
-// requestProgress turns the requests of all waiters into few to the store.
-func (c *Cache[T]) requestProgress(ctx context.Context) {
-	for {
-		select {
-		case <-c.ask:
-		case <-ctx.Done():
-			return
-		}
-		if err := c.store.RequestProgress(ctx); err != nil && ctx.Err() == nil {
-			c.o.OnError(err)
-		}
-		select {
-		case <-time.After(progressPace):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// followCompaction keeps exact past states from being served for longer than
-// the store itself serves them.
-func (c *Cache[T]) followCompaction(ctx context.Context) {
-	ticker := time.NewTicker(tick)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
-		rev, err := c.store.CompactedRevision(ctx)
-		if err != nil {
-			if ctx.Err() == nil {
-				c.o.OnError(err)
-			}
-			continue
-		}
-		c.compacted.Store(rev)
-	}
 }

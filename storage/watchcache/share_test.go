@@ -62,7 +62,7 @@ func TestThoseThatHoldMostGiveWay_WATCH05(t *testing.T) {
 		f.rewrite(fmt.Sprintf("g/fat%d", i), 1, 20)
 	}
 	f.pass(0)
-	if held := f.held.Load(); held > f.o.HistoryBytes || held < f.o.HistoryBytes/2 {
+	if held := f.history.held.Load(); held > f.o.HistoryBytes || held < f.o.HistoryBytes/2 {
 		t.Errorf("%d bytes are held, %d may be", held, f.o.HistoryBytes)
 	}
 	if n := f.Bucket("g/few").total; n != 5 {

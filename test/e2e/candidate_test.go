@@ -122,7 +122,7 @@ func TestACandidateIsTriedBeforeItServes(t *testing.T) {
 	waits := s.API(t).Get(modulePath + "/tabs").Str("status.candidate.revision")
 	s.API(t).Merge(modulePath+"/tabs", object{"metadata": object{"annotations": object{"wasmgate.dev/promoted-revision": waits}}}).Want(200)
 	r := s.API(t).Eventually(modulePath+"/tabs", func(r *harness.Reply) bool {
-		return strings.Contains(condition(r.Object(), "Compiled").Str("message"), "it was promoted, and does not serve, as that accepts 0 differences and not 3")
+		return strings.Contains(condition(r.Object(), "Compiled").Str("message"), "it was promoted with 0 differences accepted, but there are 3")
 	})
 	if condition(r.Object(), "Compiled").Str("reason") != "AwaitingPromotion" {
 		t.Errorf("it does not wait: %s", r.Body)

@@ -42,7 +42,7 @@ func TestAContentThatDropsABoundHookDoesNotServe(t *testing.T) {
 	}
 	out, err := g.TryCLI(t, "module", "push", "life", file)
 	var ended *exec.ExitError
-	const why = "it lacks wasmgate_admit, which the content before has, and which is used by mutatingwebhookconfigurations/life"
+	const why = "it lacks wasmgate_admit, which the previous content has, and which is used by mutatingwebhookconfigurations/life"
 	if !errors.As(err, &ended) || ended.ExitCode() != 1 || !strings.Contains(out, why) {
 		t.Errorf("push: %v\n%s", err, out)
 	}

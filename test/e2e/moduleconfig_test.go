@@ -82,7 +82,7 @@ func TestARequiredConfigurationComesWithTheModule(t *testing.T) {
 	mustContain(t, g.CLI(t, "module", "push", "limiter", first), "ready")
 	says("first allows 4 keys")
 
-	fails([]string{"ConfigRefused: its configuration: config.max in body must be of type integer", "The content before it stays in use"}, second, "--config", config("max: many"))
+	fails([]string{"ConfigRefused: its configuration: config.max in body must be of type integer", "The previous content stays in use"}, second, "--config", config("max: many"))
 	says("first allows 4 keys")
 	fails([]string{"upload refused", "NotWasm"}, config("no module at all"), "--config", config("max: 5"))
 	api.Get(path).Equal("spec.config.max", "many")

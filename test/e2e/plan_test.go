@@ -16,9 +16,9 @@ import (
 func TestPlanDoc(t *testing.T) {
 	typeDocument(t, "plan.md", "none.wasm", []string{
 		"crontabs.example.com, all to be stored at v1", "v1beta1   true     listed", "in use", "v1        true     storage", "stays",
-		"In the way:", "asks for it, as kubectl/", "let it ask for v1", "ci applies at it, and owns fields of 1 object", "let it apply at v1",
-		"1. migrate v1: what is stored at v1beta1 (1 object) is written at it", "wasmgate migrate crontabs.example.com", "2. unserve v1beta1 (not yet)", "3. remove v1beta1 (not yet)",
-		"migrated: 1 object", "can be unserved, or removed", "1. unserve v1beta1:", "2. remove v1beta1:", `"canRemove": true`, "patched",
+		"In the way:", "uses it, as kubectl/", "change this client to v1", "ci applies at it, and owns fields of 1 object", "let it apply at v1",
+		"1. migrate v1: what is stored at v1beta1 (1 object) is written at it", "wasmgate migrate crontabs.example.com", "2. switch off v1beta1 (served: false; not yet)", "3. remove v1beta1 (not yet)",
+		"migrated: 1 object", "can be switched off, or removed", "1. switch off v1beta1 (served: false):", "2. remove v1beta1:", `"canRemove": true`, "patched",
 		`"kind":"DefinitionUsage"`, `"stored":[{"version":"v1","objects":1}]`,
 	})
 }

@@ -7,8 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/wasmgate/wasmgate/excerpt"
 )
 
 // checkPod says what of a pod a LimitRange does not allow.
@@ -26,7 +27,7 @@ func checkPod(pod *corev1.Pod, r *corev1.LimitRange) error {
 			errs = append(errs, check(item, resourcehelper.PodRequests(pod, o), resourcehelper.PodLimits(pod, o))...)
 		}
 	}
-	return utilerrors.NewAggregate(errs)
+	return excerpt.Errors(errs)
 }
 
 // checkClaim says what of a claim a LimitRange does not allow: claims have
@@ -45,7 +46,7 @@ func checkClaim(claim *corev1.PersistentVolumeClaim, r *corev1.LimitRange) error
 			errs = append(errs, bound{item.Type, name, item.Max[name]}.maxRequest(claim.Spec.Resources.Requests))
 		}
 	}
-	return utilerrors.NewAggregate(errs)
+	return excerpt.Errors(errs)
 }
 
 // check says what is wrong with the resources of a container or a pod.

@@ -175,14 +175,7 @@ func validateDeviceData(data runtime.RawExtension, most int, path *field.Path) f
 	if len(data.Raw) > most {
 		return field.ErrorList{field.TooLong(path, "", most)}
 	}
-	var tree any
-	switch err := json.Unmarshal(data.Raw, &tree); {
-	case err != nil:
-		return field.ErrorList{field.Invalid(path, "<value omitted>", fmt.Sprintf("error parsing data as JSON: %v", err))}
-	case tree == nil:
-		return field.ErrorList{field.Required(path, "")}
-	}
-	if _, is := tree.(map[string]any); !is {
+	if json.Unmarshal(data.Raw, new(map[string]any)) != nil { // it is JSON, of a tree
 		return field.ErrorList{field.Invalid(path, "<value omitted>", "must be a valid JSON object")}
 	}
 	return nil

@@ -85,10 +85,14 @@ var existing = []corev1.ResourceQuotaScope{"Terminating", "NotTerminating", "Bes
 
 const mustExist = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
 
+func isScope(s corev1.ResourceQuotaScope) bool {
+	return slices.Contains(existing, s) || s == "PriorityClass" || s == "VolumeAttributesClass"
+}
+
 func validateScopes(s *corev1.ResourceQuotaSpec) (errs field.ErrorList) {
 	path := field.NewPath("spec", "scopes")
 	for _, scope := range s.Scopes {
-		if !slices.Contains(existing, scope) && scope != "PriorityClass" && scope != "VolumeAttributesClass" {
+		if !isScope(scope) {
 			errs = append(errs, field.Invalid(path, s.Scopes, "unsupported scope"))
 		}
 		if !scopeFits(scope, s.Hard) {
@@ -105,15 +109,32 @@ func validateScopes(s *corev1.ResourceQuotaSpec) (errs field.ErrorList) {
 	var scopes []corev1.ResourceQuotaScope
 	for _, r := range s.ScopeSelector.MatchExpressions {
 		scopes = append(scopes, r.ScopeName)
+		if !isScope(r.ScopeName) {
+			errs = append(errs, field.Invalid(path.Child("scopeName"), r.ScopeName, "unsupported scope"))
+		}
 		if !scopeFits(r.ScopeName, s.Hard) {
-			errs = append(errs, field.Invalid(field.NewPath("spec", "scopeSelector"), s.ScopeSelector, "unsupported scope applied to resource"))
+			errs = append(errs, field.Invalid(path, shownSelector(s.ScopeSelector), "unsupported scope applied to resource"))
 		}
 		errs = append(errs, validateScopeOperator(path, r)...)
 	}
 	if conflicting(scopes) {
-		errs = append(errs, field.Invalid(field.NewPath("spec", "scopeSelector"), s.ScopeSelector, "conflicting scopes"))
+		errs = append(errs, field.Invalid(path, s.Scopes, "conflicting scopes"))
 	}
 	return errs
+}
+
+// shownSelector is a selector of scopes as kube-apiserver shows it.
+func shownSelector(s *corev1.ScopeSelector) any {
+	type expression struct {
+		ScopeName corev1.ResourceQuotaScope
+		Operator  corev1.ScopeSelectorOperator
+		Values    []string
+	}
+	all := make([]expression, len(s.MatchExpressions))
+	for i, r := range s.MatchExpressions {
+		all[i] = expression{r.ScopeName, r.Operator, r.Values}
+	}
+	return struct{ MatchExpressions []expression }{all}
 }
 
 func validateScopeOperator(path *field.Path, r corev1.ScopedResourceSelectorRequirement) (errs field.ErrorList) {
@@ -135,8 +156,12 @@ func validateScopeOperator(path *field.Path, r corev1.ScopedResourceSelectorRequ
 	return errs
 }
 
-// scopeFits tells whether a scope says something of what is limited.
+// scopeFits tells whether a scope says something of what is limited; of one that is none
+// that is not asked.
 func scopeFits(scope corev1.ResourceQuotaScope, hard corev1.ResourceList) bool {
+	if !isScope(scope) {
+		return true
+	}
 	for name := range hard {
 		ofPod := name == corev1.ResourcePods || computedResources.Has(name)
 		standard := ofPod || countedResources.Has(name) || name == "requests.storage"

@@ -1,6 +1,7 @@
 package dyn
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -12,8 +13,13 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// costLimit is the most work, in CEL's units, that one evaluation may do.
+// costLimit is the most work, in CEL's units, that one evaluation of an expression may do
+// that is bounded.
 const costLimit = 4_000_000
+
+// interruptEvery is after how many items of lists an evaluation looks whether it is to
+// end.
+const interruptEvery = 256
 
 // maxDepth is how deep a value may be that an expression makes.
 const maxDepth = 32
@@ -22,13 +28,21 @@ const maxDepth = 32
 // safe for concurrent use.
 type Expression struct {
 	text    string
+	bounded bool
 	program func() (cel.Program, error)
 }
 
-// New makes an expression of a text. Whether it compiles is known from
-// [Expression.Check], or from evaluating it.
-func New(text string) *Expression {
-	e := &Expression{text: text}
+// New makes an expression of a text of our own files. Whether it compiles is known from
+// [Expression.Check], or from evaluating it. What it costs is not counted, as the library
+// takes time for that which is quadratic in the items of a list.
+func New(text string) *Expression { return expression(text, false) }
+
+// Bounded is [New] for the text of a user, and for what nothing else ends, which may cost
+// a limited number of CEL's units.
+func Bounded(text string) *Expression { return expression(text, true) }
+
+func expression(text string, bounded bool) *Expression {
+	e := &Expression{text: text, bounded: bounded}
 	e.program = sync.OnceValues(e.compile)
 	return e
 }
@@ -44,8 +58,11 @@ type Variables struct {
 	Key string
 	// Up are the objects around Self, the nearest first.
 	Up []any
+	// Within ends the evaluation when it is done, nil for one that is not ended.
+	Within context.Context
 }
 
+// environment is what users' texts are written in.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.Variable("self", cel.DynType), cel.Variable("oldSelf", cel.DynType), cel.Variable("key", cel.StringType), cel.Variable("up", cel.ListType(cel.DynType)),
@@ -56,8 +73,21 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-func (e *Expression) compile() (cel.Program, error) {
+// ownEnvironment is what our own files are written in, with what looks at a whole list in
+// one step, which is not counted.
+var ownEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 	env, err := environment()
+	if err != nil {
+		return nil, err
+	}
+	return env.Extend(cel.Lib(comparing{}))
+})
+
+func (e *Expression) compile() (cel.Program, error) {
+	env, err := ownEnvironment()
+	if e.bounded {
+		env, err = environment()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("expressions: %w", err)
 	}
@@ -65,7 +95,11 @@ func (e *Expression) compile() (cel.Program, error) {
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("expression %q: %w", e.text, issues.Err())
 	}
-	return env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(costLimit))
+	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize), cel.InterruptCheckFrequency(interruptEvery)}
+	if e.bounded {
+		options = append(options, cel.CostLimit(costLimit))
+	}
+	return env.Program(ast, options...)
 }
 
 // Check compiles the expression.
@@ -116,16 +150,40 @@ func (e *Expression) eval(v Variables) (ref.Val, error) {
 	if err != nil {
 		return nil, err
 	}
-	up := v.Up
-	if up == nil {
-		up = []any{}
+	if v.Up == nil {
+		v.Up = []any{}
 	}
-	out, _, err := program.Eval(map[string]any{"self": v.Self, "oldSelf": v.Old, "key": v.Key, "up": up})
+	within := v.Within
+	if within == nil {
+		within = context.Background()
+	}
+	out, _, err := program.ContextEval(within, (*variables)(&v))
 	if err != nil {
 		return nil, fmt.Errorf("expression %q: %w", e.text, err)
 	}
 	return out, nil
 }
+
+// variables are given to the library by their names. That is what it makes of a map, too.
+type variables Variables
+
+// ResolveName implements [cel.Activation].
+func (v *variables) ResolveName(name string) (any, bool) {
+	switch name {
+	case "self":
+		return v.Self, true
+	case "oldSelf":
+		return v.Old, true
+	case "key":
+		return v.Key, true
+	case "up":
+		return v.Up, true
+	}
+	return nil, false
+}
+
+// Parent implements [cel.Activation].
+func (*variables) Parent() cel.Activation { return nil }
 
 // native is a value of CEL as objects have it.
 func native(v ref.Val, depth int) (any, error) {

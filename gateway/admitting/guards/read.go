@@ -20,6 +20,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission/order"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/bounds/files"
 )
 
@@ -205,7 +206,7 @@ func (r *reader) valid(ctx context.Context, obj *unstructured.Unstructured) erro
 	}
 	k.Prepare(ctx, obj, nil)
 	if errs := k.Validate(ctx, obj, nil).Errors; len(errs) > 0 {
-		return errs.ToAggregate()
+		return excerpt.Errors(errs)
 	}
 	k.Canonicalize(obj)
 	return nil

@@ -172,7 +172,7 @@ func (b Body) Configuration(media string, o *resource.WriteOptions) (map[string]
 // repeats.
 func configuration(body []byte, o *resource.WriteOptions) (map[string]any, error) {
 	if config, repeated, err := object.Parse(body); err == nil && len(repeated) == 0 {
-		return config, nil
+		return object.Reread(config) // to kube-apiserver it is YAML
 	}
 	data, err := yamlToJSON(body)
 	if err != nil {

@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 func TestYAMLToJSON_MT05(t *testing.T) {
@@ -99,4 +103,19 @@ func FuzzYAML_MT05(f *testing.F) {
 			t.Fatalf("%d bytes became %d", len(body), len(out))
 		}
 	})
+}
+
+// The body of an apply is YAML, also where it looks like JSON, and numbers that are whole
+// have no point in what is made of it.
+func TestAppliesOfWholeNumbers(t *testing.T) {
+	for body, want := range map[string]any{
+		`{"a":0.0}`: int64(0), `{"a":-0.0}`: int64(0), `{"a":3.0}`: int64(3), `{"a":1E+2}`: int64(100), `{"a":1e-400}`: int64(0),
+		`{"a":9007199254740993.0}`: int64(9007199254740992), `{"a":9223372036854774784.0}`: int64(9223372036854775000),
+		`{"a":9223372036854775808}`: float64(1 << 63), `{"a":1.5}`: 1.5, `{"a":7}`: int64(7), "a: 3.0\n": int64(3), `{"a":1e400}`: "1e400",
+	} {
+		got, err := Body{Data: []byte(body)}.Configuration(string(types.ApplyYAMLPatchType), new(resource.WriteOptions))
+		if err != nil || got["a"] != want {
+			t.Errorf("%s: %T %v, %v, want %T %v", body, got["a"], got["a"], err, want, want)
+		}
+	}
 }

@@ -101,6 +101,8 @@ func TestPlaces(t *testing.T) {
 		"all namespaces":                  {"list", "", "", false, false, "served", "served"},
 		"none where one belongs":          {"get", "x", "", false, true, "BadRequest", "no path"},
 		"a create without one":            {"create", "", "", false, false, "unrouted", "no path"},
+		"what lacks it itself":            {"create", "", "", false, true, "served", "no path"},
+		"a name to create at":             {"create", "x", "", false, true, "BadRequest", "no path"},
 		"one without one":                 {"get", "x", "", false, false, "unrouted", "no path"},
 		"one where none belongs":          {"get", "x", "", true, true, "unrouted", "no path"},
 		"what is not in a namespace":      {"get", "x", "", true, false, "served", "served"},

@@ -26,6 +26,8 @@ func Misplaced(s *catalog.Snapshot, t resource.Target, verb string, scoped bool)
 		return Unrouted(http.StatusNotFound) // nobody is asked in all namespaces
 	case t.Name == "" && (verb == "list" || verb == "watch"):
 		return nil
+	case native && scoped && verb == "create" && t.Name == "" && slices.Contains(t.Resource.Def.ServedVerbs(), "get"):
+		return nil // the object lacks a namespace then, beside what else is wrong with it
 	case native && scoped:
 		return apierrors.NewBadRequest("Namespace parameter required.")
 	case native && t.Name == "":

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 
+	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
 )
@@ -53,6 +55,40 @@ const (
 	emptyRow  = `"object":null}]}`
 	partTable = ";as=Table;v=v1;g=meta.k8s.io"
 )
+
+// A kind may have another order of rows than that of names; objects keep theirs.
+func TestRowsHaveAnOrder(t *testing.T) {
+	x := serve(t)
+	for _, name := range []string{"a", "b", "c"} {
+		x.put(name, "text")
+	}
+	list, err := x.List(t.Context(), x.Target, &internalversion.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := *x.Version
+	version.RowOrder = func(a, b map[string]any) int {
+		return strings.Compare(object.TextAt(b, "metadata", "name"), object.TextAt(a, "metadata", "name"))
+	}
+	t2 := x.Target
+	t2.Version = &version
+	for accept, want := range map[string]string{asTable: "c b a", encoding.TypeJSON: "a b c"} {
+		many, err := x.formOf(accept).Collection(soon(t), t2, list, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, one := range regexp.MustCompile(`"name":"(.)"`).FindAllStringSubmatch(text(t, many), -1) {
+			got = append(got, one[1])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s", accept, got, want)
+		}
+	}
+	if items, err := inOrder([]encoding.Object{encoding.Text([]byte("{"))}, version.RowOrder); err == nil {
+		t.Errorf("what is no object has an order: %v", items)
+	}
+}
 
 // One object, a collection and what was written look in each form as kube-apiserver has it.
 func TestReplies_MT(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -256,6 +257,9 @@ func TestSocketReader(t *testing.T) {
 		if _, err := r.Write(c.sent); !errors.Is(err, c.err) || !slices.Equal(pings, c.pings) {
 			t.Errorf("%q: %q, %v", c.sent, pings, err)
 		}
+	}
+	if _, err := (Form{}).Socket(http.Header{"Sec-Websocket-Key": {base64.StdEncoding.EncodeToString(make([]byte, 16))}, "Sec-Websocket-Version": {"8"}}, "", nil); err == nil || !strings.Contains(err.Error(), "Sec-WebSocket-Version: must be 13") {
+		t.Errorf("another version: %v", err)
 	}
 	if _, err := (Form{}).Socket(http.Header{"Sec-Websocket-Key": {base64.StdEncoding.EncodeToString(make([]byte, 15))}, "Sec-Websocket-Version": {"13"}}, "", nil); err == nil {
 		t.Error("a short key")

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
@@ -118,5 +120,99 @@ func TestWatchesGoOnUntilTheConnectionBreaks(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Error("it goes on without a connection")
+	}
+}
+
+// begun is a stream of a watch that begins with nothing, which breaks with the flush after so
+// many, unless that is negative; more come after what was put already.
+func begun(t *testing.T, x *served, left int) (*Stream, *sent) {
+	t.Helper()
+	w, err := x.Watch(t.Context(), x.Target, &internalversion.ListOptions{Watch: true, ResourceVersion: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	out := &sent{left: left}
+	s := NewStream(x.formOf(encoding.TypeJSON), x.Target, nil, 0, func(int) {}, func(bool) {})
+	s.watch, s.out = w, out
+	return s, out
+}
+
+// What is left of a kind that is served no longer is sent, and what cannot be sent any more
+// ends the watch, all the same.
+func TestWatchesOfWhatIsReplaced(t *testing.T) {
+	replaced := make(chan struct{})
+	close(replaced)
+	for name, c := range map[string]struct {
+		put    string
+		left   int
+		want   error
+		frames int
+	}{
+		"nothing is left":         {"", -1, nil, 0},
+		"something is":            {"text", -1, nil, 1},
+		"for nobody":              {"", 1, errLeft, 0},
+		"what cannot be shown is": {"unreadable", 1, nil, 0},
+	} {
+		x := serve(t)
+		s, out := begun(t, x, c.left)
+		s.watch.Replaced = replaced
+		if c.put != "" {
+			x.put("a", c.put)
+			<-s.watch.Wait()
+		}
+		if err := s.run(t.Context()); !errors.Is(err, c.want) || len(out.frames) != c.frames {
+			t.Errorf("%s: %v, %q", name, err, out.frames)
+		}
+	}
+}
+
+// An object that cannot be shown ends a watch, and that is told.
+func TestWatchesEndWithWhatCannotBeShown(t *testing.T) {
+	x := serve(t)
+	s, out := begun(t, x, -1)
+	x.put("a", "text")
+	x.put("b", "unreadable")
+	s.Send(t.Context(), s.watch, nil, out)
+	if n := len(out.frames); n == 0 || !strings.HasPrefix(out.frames[n-1], `{"type":"ERROR","object":{`) {
+		t.Errorf("%q", out.frames)
+	}
+}
+
+// So does one of which it cannot be known whether it was asked for.
+func TestWatchesEndWithWhatCannotBeSelected(t *testing.T) {
+	x := serve(t)
+	selector, err := labels.Parse("a=b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := x.Watch(t.Context(), x.Target, &internalversion.ListOptions{Watch: true, ResourceVersion: "1", LabelSelector: selector})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.put("b", "unreadable")
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	out := &sent{left: -1}
+	NewStream(x.formOf(encoding.TypeJSON), x.Target, nil, 0, func(int) {}, func(bool) {}).Send(ctx, w, nil, out)
+	if len(out.frames) != 1 || !strings.HasPrefix(out.frames[0], `{"type":"ERROR","object":{`) || ctx.Err() != nil {
+		t.Errorf("%q, %v", out.frames, ctx.Err())
+	}
+}
+
+// Of much that has happened, each piece is sent before the next one is made.
+func TestManyChangesAreSentInPieces(t *testing.T) {
+	x := serve(t)
+	for i := range 300 {
+		x.put(fmt.Sprintf("c%03d", i), "text")
+	}
+	for left, want := range map[int]error{0: errLeft, -1: nil} {
+		s, out := begun(t, x, left)
+		if err := s.pending(t.Context()); !errors.Is(err, want) {
+			t.Errorf("it breaks after %d flushes: %v", left, err)
+		}
+		if n := len(out.frames); want != nil && (n == 0 || n == 300) || want == nil && n != 300 {
+			t.Errorf("it breaks after %d flushes: %d frames", left, n)
+		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // List reads and validates the options of list, watch and deletecollection.
-// streamed: a watch may begin with what exists.
+// streamed: a watch may begin with what exists. What is a watch by its path alone is
+// judged like a list, as by kube-apiserver.
 func (p Parameters) List(watch, streamed bool) (*internalversion.ListOptions, error) {
 	if p.err != nil {
 		return nil, p.err
@@ -21,11 +22,10 @@ func (p Parameters) List(watch, streamed bool) (*internalversion.ListOptions, er
 			return nil, apierrors.NewBadRequest(err.Error())
 		}
 	}
-	o.Watch = watch
 	internalversion.SetListOptionsDefaults(o, streamed)
 	if errs := listvalidation.ValidateListOptions(o, streamed); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
 	}
-	o.Limit = max(o.Limit, 0)
+	o.Watch, o.Limit = watch, max(o.Limit, 0)
 	return o, nil
 }

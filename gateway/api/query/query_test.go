@@ -51,7 +51,9 @@ func TestListOptions(t *testing.T) {
 	}
 }
 
+// A watch that only the path of which tells that it is one is judged like a list.
 func TestListOptions_Refused_WATCH10(t *testing.T) {
+	taken := func(err error) bool { return err == nil }
 	for query, c := range map[string]struct {
 		watch bool
 		is    func(error) bool
@@ -61,11 +63,16 @@ func TestListOptions_Refused_WATCH10(t *testing.T) {
 		"fieldSelector=a":        {false, apierrors.IsBadRequest},
 		"limit=%zz":              {false, apierrors.IsBadRequest},
 		"resourceVersionMatch=X": {false, apierrors.IsInvalid},
-		"resourceVersionMatch=Exact&resourceVersion=":              {false, apierrors.IsInvalid},
-		"continue=x&resourceVersion=5&limit=1":                     {false, func(err error) bool { return err == nil }},
-		"sendInitialEvents=true":                                   {true, apierrors.IsInvalid},
-		"sendInitialEvents=true&resourceVersionMatch=NotOlderThan": {false, apierrors.IsInvalid},
-		"resourceVersionMatch=NotOlderThan&resourceVersion=1":      {true, apierrors.IsInvalid},
+		"resourceVersionMatch=Exact&resourceVersion=":                       {false, apierrors.IsInvalid},
+		"continue=x&resourceVersion=5&limit=1":                              {false, taken},
+		"watch=1&sendInitialEvents=true":                                    {true, apierrors.IsInvalid},
+		"sendInitialEvents=true&resourceVersionMatch=NotOlderThan":          {false, apierrors.IsInvalid},
+		"watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=1":       {true, apierrors.IsInvalid},
+		"watch=1&continue=x":                                                {true, apierrors.IsInvalid},
+		"watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan":  {true, taken},
+		"pretty=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan": {true, apierrors.IsInvalid}, // below /watch/
+		"continue=y": {true, taken},
+		"limit=2&resourceVersion=1&resourceVersionMatch=Exact": {true, taken},
 	} {
 		if _, err := optionsOf(query, c.watch); !c.is(err) {
 			t.Errorf("%s: %v", query, err)

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 )
@@ -109,5 +109,5 @@ func missing(all []*binding) error {
 			errs = append(errs, b.missing)
 		}
 	}
-	return utilerrors.NewAggregate(errs)
+	return excerpt.Errors(errs)
 }

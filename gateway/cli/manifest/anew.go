@@ -28,7 +28,7 @@ func encode(value any) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	for _, c := range string(data) {
-		if c > unicode.MaxASCII && c <= 0xffff && !unicode.IsPrint(c) || c == 0x7f {
+		if c <= 0xffff && !unicode.IsPrint(c) {
 			fmt.Fprintf(&out, `\u%04x`, c)
 			continue
 		}

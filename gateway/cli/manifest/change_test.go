@@ -58,11 +58,31 @@ func TestChangeKeepsLines(t *testing.T) {
 		"a smile in two halves":     {"a: 1 # x\n", `{"a":"\ud83d\ude00"}`, `a: "\U0001F600" # x` + "\n"},
 		"a text with U+007F":        {"a: 1 # x\n", `{"a":"x\u007fy"}`, `a: "x\x7Fy" # x` + "\n"},
 		"UTF-16":                    {"\xff\xfea\x00:\x00 \x00[\x00\x85\x00]\x00\x85\x00b\x00:\x00 \x001\x00", `{"b":1}`, "b: 1\n"},
+		"items of another kind":     {"l:\n- 1 # x\n- a: 1 # y\n  b: 2\n- 3 # z\n", `{"l":[{"c":2},"d",3]}`, "l:\n- c: 2 # x\n- d\n- 3 # z\n"},
+		"an item of many lines":     {"s: # s\n  l:\n  - a # x\n  # of b\n  - b\n", `{"s":{"l":[{"x":1,"z":2},"b"]}}`, "s: # s\n  l:\n  - x: 1\n    z: 2 # x\n  # of b\n  - b\n"},
+		"a comment in an item":      {"l:\n- a\n  # more of a\n- b # y\n", `{"l":[{"x":1},"b"]}`, "l:\n- x: 1\n- b # y\n"},
+		"a text with U+FFFF":        {"a: 1 # x\n", `{"a":"x\uffffy"}`, `a: "x\uFFFFy" # x` + "\n"},
+		"one before a comment goes": {"a: 1 # x\n# of b\nb: 2\nc: 3\n", `{"b":2,"c":3}`, "# of b\nb: 2\nc: 3\n"},
+		"what is merged in":         {"a: &x {b: 1}\nc: # y\n  <<: *x\n  d: 2 # z\ne: 1 # w\n", `{"a":{"b":1},"c":{"b":1,"d":3},"e":1}`, "a: &x {b: 1}\nc:\n  b: 1\n  d: 3\ne: 1 # w\n"},
+		"a document of its own":     {"---\na: 1\n", `{"b":1}`, "---\nb: 1\n"},
 		"another number of items":   {"l:\n- 1 # x\nm: 1 # y\n", `{"l":[1,2],"m":1}`, "l:\n- 1\n- 2\nm: 1 # y\n"},
 	} {
 		got, err := manifest.Change([]byte(c.text), []byte(c.object))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.want)
+		}
+	}
+}
+
+// What cannot be read is not changed.
+func TestChangesOfWhatCannotBeRead(t *testing.T) {
+	for name, c := range map[string]struct{ text, object string }{
+		"no YAML":      {"a: b: c\n", `{"a":1}`},
+		"a name twice": {"a: 1\na: 2\n", `{"a":1}`},
+		"no JSON":      {"a: 1\n", "{"},
+	} {
+		if got, err := manifest.Change([]byte(c.text), []byte(c.object)); err == nil || got != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 type World struct {
 	Engine
 	Stored content.Objects
+	Feed   func(gr schema.GroupResource) (Feeding, error)
 }
 
 // RunEngine checks, as subtests of t, what controllers rely on. start makes a
@@ -49,6 +50,10 @@ func RunEngine(t *testing.T, start func(t *testing.T) World) {
 		{"a follower hears of what exists and of every change", follows},
 		{"reads after Fresh see everything that was committed", fresh},
 		{"what is stored is known without being served", storedObjects},
+		{"metadata is changed as it was meant", metadataUpdates},
+		{"DEL-05 finalizers say what becomes of dependents", propagates},
+		{"owners are told from the cache or the store", owns},
+		{"a feed tells what exists and what changed", feeds},
 	} {
 		t.Run(check.name, func(t *testing.T) { check.run(t, start(t)) })
 	}

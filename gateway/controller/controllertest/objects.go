@@ -42,6 +42,8 @@ type Objects struct {
 	changed   chan struct{}
 	followers map[*follower]bool
 	writes    int
+	// foretold are conditions of a generation that their object has not: of another object.
+	foretold []string
 	// made is what was created, as it was sent.
 	made map[controller.Key]*unstructured.Unstructured
 }

@@ -44,6 +44,19 @@ func (s *Seat) Delete(ctx context.Context, gr schema.GroupResource, namespace, n
 	})
 }
 
+// UpdateMetadata changes the metadata of an object.
+func (s *Seat) UpdateMetadata(ctx context.Context, gr schema.GroupResource, namespace, name string, p metav1.Preconditions, change func(metav1.Object)) error {
+	return s.write(ctx, controller.Key{GroupResource: gr, Namespace: namespace, Name: name}, func() error {
+		return s.Objects.UpdateMetadata(ctx, gr, namespace, name, p, change)
+	})
+}
+
+// Meet does what a leader does beside its writes and takes a while, as asking somebody:
+// what a [Story] has in store comes then, too.
+func (s *Seat) Meet(ctx context.Context, do func() error) error {
+	return s.write(ctx, controller.Key{}, do)
+}
+
 // InStore is what the store holds of custom resources, for this leader.
 func (s *Seat) InStore() content.Objects { return storedSeat{s.Stored(), s} }
 

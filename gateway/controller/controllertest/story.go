@@ -118,6 +118,9 @@ func (s Story) tell(t *testing.T, what trouble, at int) (writes int) {
 		if n := y.Objects.Writes() - before; n > 0 {
 			t.Errorf("it does not come to rest: %d more writes", n)
 		}
+		if y.foretold != nil {
+			t.Errorf("said of one object, and known of another: %q", y.foretold)
+		}
 		writes = y.writes
 	})
 	return writes

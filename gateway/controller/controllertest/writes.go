@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,6 +89,7 @@ func (o *Objects) Update(_ context.Context, gr schema.GroupResource, subresource
 		return nil, apierrors.NewConflict(gr, key.Name, errors.New("the object has been modified"))
 	}
 	next := merged(old, obj.DeepCopy(), subresource)
+	o.foretold = append(o.foretold, foretold(next)...)
 	if reflect.DeepEqual(next.Object, old.Object) {
 		return next.DeepCopy(), nil
 	}
@@ -124,6 +126,18 @@ func merged(old, obj *unstructured.Unstructured, subresource string) *unstructur
 	return next
 }
 
+// foretold are the conditions of an object that are of a generation that it has not.
+func foretold(obj *unstructured.Unstructured) (types []string) {
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	for _, c := range conditions {
+		c, _ := c.(map[string]any)
+		if of, _ := c["observedGeneration"].(int64); of > obj.GetGeneration() {
+			types = append(types, fmt.Sprintf("%s %s: %v of generation %d", obj.GetKind(), obj.GetName(), c["type"], of))
+		}
+	}
+	return types
+}
+
 // Delete deletes an object; finalizers are honoured.
 func (o *Objects) Delete(ctx context.Context, gr schema.GroupResource, namespace, name string, opts metav1.DeleteOptions) error {
 	o.mu.Lock()
@@ -146,10 +160,12 @@ func (o *Objects) remove(_ context.Context, gr schema.GroupResource, namespace, 
 	if !ok {
 		return apierrors.NewNotFound(gr, name)
 	}
-	if p := opts.Preconditions; p != nil && p.UID != nil && *p.UID != obj.GetUID() {
-		return apierrors.NewConflict(gr, name, errors.New("the uid does not match"))
+	if err := meant(gr, obj, opts.Preconditions); err != nil {
+		return err
 	}
+	before := obj
 	obj = obj.DeepCopy()
+	propagate(obj, opts.PropagationPolicy)
 	if gr == gvr.Definitions && obj.GetDeletionTimestamp() == nil {
 		obj.SetFinalizers(append(obj.GetFinalizers(), crdCleanup))
 	}
@@ -159,6 +175,8 @@ func (o *Objects) remove(_ context.Context, gr schema.GroupResource, namespace, 
 	case obj.GetDeletionTimestamp() == nil:
 		now := metav1.Now()
 		obj.SetDeletionTimestamp(&now)
+		o.commitLocked(key, obj)
+	case !slices.Equal(obj.GetFinalizers(), before.GetFinalizers()):
 		o.commitLocked(key, obj)
 	}
 	return nil

@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,6 +140,63 @@ func TestNamesThatClashAreChanged(t *testing.T) {
 	}
 	if len(parts[definitionSection]) != 2 || len(parts[pathSection]) != 2 {
 		t.Errorf("there are %d definitions and %d paths", len(parts[definitionSection]), len(parts[pathSection]))
+	}
+}
+
+// A name that a description has itself is none that another of its things gets, and neither
+// is one that means something else here.
+func TestOtherNamesAreFree(t *testing.T) {
+	const refers = `{"type":"object","properties":{"x":{"$ref":"#/definitions/Meta_v2"}}}`
+	f := readFish(t, `,"Meta":`+refers+`,"Meta_v2":{"type":"integer"}`)
+	piece := func(name, text string) *fragment {
+		p, err := newFragment(definitionSection, name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for name, c := range map[string]struct {
+		there fragments
+		want  string
+	}{
+		"nothing is there":             {nil, "Fish Meta Meta_v2"},
+		"another":                      {fragments{piece("Meta", `{"type":"number"}`)}, "Fish Meta Meta_v2 Meta_v3"},
+		"others, one after the other":  {fragments{piece("Meta", `{"type":"number"}`), piece("Meta_v3", `{"type":"number"}`)}, "Fish Meta Meta_v2 Meta_v3 Meta_v4"},
+		"the same, under another name": {fragments{piece("Meta", `{"type":"number"}`), piece("Meta_v3", refers)}, "Fish Meta Meta_v2 Meta_v3"},
+		"the same":                     {fragments{piece("Meta", refers)}, "Fish Meta Meta_v2"},
+	} {
+		parts, came := adopt([sections]fragments{definitionSection: c.there}, []*Foreign{f}, nil)
+		var names []string
+		for _, p := range parts[definitionSection] {
+			names = append(names, p.name)
+		}
+		slices.Sort(names)
+		if got := strings.Join(slices.Compact(names), " "); got != c.want || came[f].err != nil {
+			t.Errorf("%s: %s, %v", name, got, came[f].err)
+		}
+	}
+}
+
+// What is of kinds here and of others there is of all, in order.
+func TestKindsOfWhatIsShared(t *testing.T) {
+	kinds := func(group string) string {
+		return `{"group":"` + group + `","kind":"Meta","version":"v1"}`
+	}
+	f := readFish(t, `,"Meta":{"type":"object","x-kubernetes-group-version-kind":[`+kinds("fish.example.com")+`]}`)
+	own, err := newFragment(definitionSection, "Meta", []byte(`{"type":"object","x-kubernetes-group-version-kind":[`+kinds("a.example.com")+`,`+kinds("zoo.example.com")+`]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, came := adopt([sections]fragments{definitionSection: {own}}, []*Foreign{f}, nil)
+	found := ""
+	for _, p := range parts[definitionSection] {
+		if p.name == "Meta" {
+			found = string(p.json)
+		}
+	}
+	a, fish, zoo := strings.Index(found, `"a.example.com"`), strings.Index(found, `"fish.example.com"`), strings.Index(found, `"zoo.example.com"`)
+	if came[f].err != nil || a < 0 || a > fish || fish > zoo {
+		t.Errorf("%s, %v", found, came[f].err)
 	}
 }
 

@@ -50,3 +50,27 @@ func TestValuesOfForeignDescriptionsAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A description that another server made is had in the forms that there are, by the hash that
+// others know it by; what cannot be put into one is reported.
+func TestDescriptionsOfOthersInForms(t *testing.T) {
+	const doc = `{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/a":{}}}`
+	g := NewGiven([]byte(doc), "h1", func(err error) { t.Error(err) })
+	for accept, want := range map[string]string{"": mediaJSON, "*/*": mediaJSON, v3Protobuf: v3Protobuf, "text/html": ""} {
+		body, form, etag := g.Lookup(accept)
+		if form != want || (len(body.Joined()) > 0) != (want != "") || (etag != "") != (want != "") || want != "" && !strings.Contains(etag, "h1") {
+			t.Errorf("%q: %q, %q, %d bytes", accept, form, etag, len(body.Joined()))
+		}
+		if form == mediaJSON && string(body.Joined()) != doc || form == v3Protobuf && !strings.Contains(string(body.Joined()), "/a") {
+			t.Errorf("%q: %q", accept, body.Joined())
+		}
+	}
+	if g.Hash() != "h1" {
+		t.Error(g.Hash())
+	}
+	reported := 0
+	bad := NewGiven([]byte(`{"openapi":7}`), "h2", func(error) { reported++ })
+	if body, _, _ := bad.Lookup(v3Protobuf); len(body.Joined()) > 0 || reported != 1 {
+		t.Errorf("%q, reported %d times", body.Joined(), reported)
+	}
+}

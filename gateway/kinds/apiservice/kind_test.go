@@ -1,12 +1,18 @@
 package apiservice
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/rs/zerolog"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/gateway/aggregator"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
@@ -91,4 +97,29 @@ func TestWhatIsKeptOfAPIServices(t *testing.T) {
 			t.Errorf("%s: %s, want %s", what, got, c.want)
 		}
 	}
+}
+
+// away are objects whose changes cannot be followed.
+type away struct {
+	aggregator.Objects
+	asked int
+}
+
+func (a *away) Follow(context.Context, schema.GroupResource, func(string, string)) error {
+	a.asked++
+	return errors.New("the store is away")
+}
+
+// While APIServices cannot be followed that is told and tried again, until the end.
+func TestAPIServicesAreFollowedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines strings.Builder
+		o := &away{}
+		ctx, stop := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer stop()
+		follow(ctx, aggregator.New(aggregator.Config{Objects: o}), kinds.Config{Log: zerolog.New(&lines)})
+		if n := strings.Count(lines.String(), "APIServices are not followed"); o.asked != 3 || n != 3 || ctx.Err() == nil {
+			t.Errorf("asked %d times, told %d times, %v", o.asked, n, ctx.Err())
+		}
+	})
 }

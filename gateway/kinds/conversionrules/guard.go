@@ -139,7 +139,7 @@ func (g *guard) judge(ctx context.Context, a admission.Attributes, obj *unstruct
 		switch report.Verdict {
 		case proof.Lossy:
 			text := "the rules lose what they convert for " + d.GetName() + ": " + lossless.Told(report) +
-				"\nmend the rules or the schemas, or list the field in spec.acknowledgedLoss of the ConversionRules, if its loss is meant"
+				"\ncorrect the rules or the schemas, or list the field in spec.acknowledgedLoss of the ConversionRules if it may be lost"
 			return apierrors.NewInvalid(a.GetKind().GroupKind(), a.GetName(), field.ErrorList{field.Invalid(at, obj.GetName(), gvr.Shorten(text))})
 		case proof.Unknown:
 			a.Warn(fmt.Sprintf("%s: it is not proved that ConversionRules %q lose nothing of %s: %s", at, obj.GetName(), d.GetName(), gvr.Shorten(report.Why)))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/rules"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
@@ -124,7 +125,7 @@ func compileSpec(spec []byte) (*rules.Rules, error) {
 		return nil, err
 	}
 	r, errs := rules.Compile(read)
-	return r, errs.ToAggregate()
+	return r, excerpt.Errors(errs)
 }
 
 // Converter converts by the rules that have that name at the time of each call.

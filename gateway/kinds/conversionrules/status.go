@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/conversion/proof"
 	"github.com/wasmgate/wasmgate/conversion/rules"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -38,6 +39,7 @@ type objects interface {
 // lose of the objects of each definition. It runs in one gateway.
 type status struct {
 	objects objects
+	prover  func(*rules.Rules) lossless.Proofs
 	bound   controller.Links // the rules of a definition
 
 	mu     sync.Mutex
@@ -51,7 +53,7 @@ type proofs struct {
 }
 
 func newController(o objects) *status {
-	return &status{objects: o, proved: map[string]proofs{}}
+	return &status{objects: o, prover: func(r *rules.Rules) lossless.Proofs { return proverOf(r) }, proved: map[string]proofs{}}
 }
 
 // Name implements [controller.Controller].
@@ -84,13 +86,13 @@ func (c *status) Reconcile(ctx context.Context, q controller.Queue, key controll
 	var compiled *rules.Rules
 	if err == nil {
 		r, errs := rules.Compile(spec)
-		compiled, err = r, errs.ToAggregate()
+		compiled, err = r, excerpt.Errors(errs)
 	}
 	if err != nil {
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, reasonInvalid, gvr.Shorten(err.Error())
 	}
 	// What is known at once is told at once.
-	if err := c.report(ctx, key.Name, func(all *[]metav1.Condition) { meta.SetStatusCondition(all, condition) }); err != nil {
+	if err := c.report(ctx, obj, func(all *[]metav1.Condition) { meta.SetStatusCondition(all, condition) }); err != nil {
 		return gvr.IgnoreNotFound(err)
 	}
 	var lost *metav1.Condition
@@ -99,7 +101,7 @@ func (c *status) Reconcile(ctx context.Context, q controller.Queue, key controll
 			return err
 		}
 	}
-	return gvr.IgnoreNotFound(c.report(ctx, key.Name, func(all *[]metav1.Condition) {
+	return gvr.IgnoreNotFound(c.report(ctx, obj, func(all *[]metav1.Condition) {
 		if lost == nil {
 			meta.RemoveStatusCondition(all, module.Lossless)
 		} else {
@@ -117,7 +119,7 @@ func (c *status) prove(ctx context.Context, obj *unstructured.Unstructured, r *r
 	}
 	known := c.known(obj.GetName(), fmt.Sprint(obj.GetUID(), obj.GetGeneration()))
 	present := map[string]bool{}
-	prover := proverOf(r)
+	prover := c.prover(r)
 	for _, d := range all {
 		present[lossless.State(d)] = true
 		if _, ok := known[lossless.State(d)]; ok {
@@ -146,10 +148,11 @@ func (c *status) known(name, of string) map[string]proof.Report {
 	return c.proved[name].known
 }
 
-// report changes conditions, if they are to be others.
-func (c *status) report(ctx context.Context, name string, change func(*[]metav1.Condition)) error {
-	obj, err := c.objects.Get(ctx, gvr.Rules, "", name) // a proof takes a while
-	if err != nil {
+// report changes conditions, if they are to be others. Of rules that were made again in
+// the place of those that were looked at nothing is known.
+func (c *status) report(ctx context.Context, seen *unstructured.Unstructured, change func(*[]metav1.Condition)) error {
+	obj, err := c.objects.Get(ctx, gvr.Rules, "", seen.GetName()) // a proof takes a while
+	if err != nil || obj.GetUID() != seen.GetUID() {
 		return err
 	}
 	changed, err := gvr.ChangeConditions(obj, func(all []metav1.Condition) []metav1.Condition {

@@ -9,6 +9,8 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +32,7 @@ import (
 // Objects are what is told about, and where.
 type Objects interface {
 	client.Getter
+	client.Lister
 	client.Creator
 }
 
@@ -43,10 +46,12 @@ const (
 	// Of one object as many changes are told at once, and then one in as much
 	// time: a condition that flaps shall not fill the store.
 	burst, refill = 25, 5 * time.Minute
+	// handover is how long before a gateway began to tell the one before may have ended.
+	handover = time.Minute
 )
 
 // Controller tells of conditions of cluster-scoped kinds. It runs in one gateway;
-// what changes while none does is not told.
+// what changes long before one does is not told.
 type Controller struct {
 	objects Objects
 	watched []schema.GroupResource
@@ -121,7 +126,9 @@ func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key cont
 	case known:
 		now.told = before.told
 	case len(conditions) > 0 && c.older(obj):
-		before = now
+		if before, err = c.inherited(ctx, obj, now); err != nil {
+			return err
+		}
 	}
 	told := map[metav1.Condition]bool{} // without a type: an event does not tell it
 	for _, condition := range conditions {
@@ -149,8 +156,10 @@ func (c *Controller) Reconcile(ctx context.Context, _ controller.Queue, key cont
 func (c *Controller) before(key controller.Key, uid types.UID) (s seen, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s, known = c.seen[key]
-	return s, known && s.uid == uid
+	if s, known = c.seen[key]; s.uid != uid {
+		return seen{}, false
+	}
+	return s, known
 }
 
 // older reports whether obj is from a time when another gateway told. A younger one may
@@ -160,6 +169,55 @@ func (c *Controller) older(obj *unstructured.Unstructured) bool {
 	defer c.mu.Unlock()
 	created := obj.GetCreationTimestamp()
 	return c.began.IsZero() || created.Time.Before(c.began.Truncate(time.Second)) // which timestamps are
+}
+
+// inherited is what the gateway that told before this one has told of an object, which is
+// now as seen: all but what changed so shortly before that it may have ended, and no event
+// tells.
+func (c *Controller) inherited(ctx context.Context, obj *unstructured.Unstructured, now seen) (seen, error) {
+	since := c.since().Add(-handover)
+	conditions, err := gvr.Conditions(obj)
+	if err != nil {
+		return now, err
+	}
+	conditions = slices.DeleteFunc(conditions, func(condition metav1.Condition) bool { return condition.LastTransitionTime.Time.Before(since) })
+	if len(conditions) == 0 {
+		return now, nil
+	}
+	told, err := c.objects.List(ctx, gvr.Events, metav1.NamespaceDefault)
+	if err != nil {
+		return now, gvr.IgnoreNotFound(err) // not served
+	}
+	before := seen{now.uid, maps.Clone(now.conditions), now.told}
+	told = slices.DeleteFunc(told, func(e *unstructured.Unstructured) bool {
+		uid, _, _ := unstructured.NestedString(e.Object, "involvedObject", "uid")
+		return uid != string(obj.GetUID())
+	})
+	for _, condition := range conditions {
+		want := c.event(obj, condition)
+		if !slices.ContainsFunc(told, func(e *unstructured.Unstructured) bool { return tells(e, want, condition) }) {
+			delete(before.conditions, condition.Type)
+		}
+	}
+	return before, nil
+}
+
+// since is when this gateway began to tell.
+func (c *Controller) since() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.began.IsZero() {
+		return c.now()
+	}
+	return c.began
+}
+
+// tells reports whether an event of an object is what is wanted of its condition, and no
+// earlier change to the same.
+func tells(e *unstructured.Unstructured, want *corev1.Event, condition metav1.Condition) bool {
+	text, _ := e.Object["lastTimestamp"].(string)
+	at, err := time.Parse(time.RFC3339, text)
+	return err == nil && !at.Before(condition.LastTransitionTime.Truncate(time.Second)) && e.Object["reason"] == want.Reason && e.Object["message"] == want.Message
 }
 
 // tell creates the event. That it may not be created holds nothing up.

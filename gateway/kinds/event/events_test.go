@@ -233,3 +233,24 @@ func TestTwoLeadersTellOnce(t *testing.T) {
 		}
 	})
 }
+
+// What a condition says again is told by the next leader if the last one ended before it
+// could, though an event tells the same of an earlier time.
+func TestAChangeBackIsToldByTheNextLeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, stop := world(t)
+		broken := condition(metav1.ConditionFalse, "Broken", "it is broken")
+		set(t, o, broken)
+		<-time.After(5 * time.Second)
+		set(t, o, condition(metav1.ConditionTrue, "Loaded", "it is loaded"))
+		<-time.After(5 * time.Second)
+		stop()
+		broken.LastTransitionTime = metav1.Now()
+		set(t, o, broken)
+		defer controllertest.Start(t, o, event.New(o, gvr.Modules))()
+		const want = "Normal Loaded WasmModule/tabs: it is loaded; Warning Broken WasmModule/tabs: it is broken; Warning Broken WasmModule/tabs: it is broken"
+		if got := told(t, o); got != want {
+			t.Errorf("told: %s", got)
+		}
+	})
+}

@@ -20,6 +20,8 @@ func TestParseLimits(t *testing.T) {
 		{limits: map[string]any{"memory": "1.5Gi"}, want: plugins.Limits{MemoryBytes: 3 << 29}},
 		{limits: map[string]any{"memory": int64(65536), "responseSize": "1k"}, want: plugins.Limits{MemoryBytes: 65536, ResponseBytes: 1000}},
 		{limits: map[string]any{"fuel": float64(5), "timeout": "1m1s"}, want: plugins.Limits{Fuel: 5, Timeout: 61e9}},
+		{limits: map[string]any{"fuel": int64(0)}}, // without a bound of their own
+		{limits: map[string]any{"fuel": int64(-1)}, errs: []string{"limits.fuel"}},
 		{limits: map[string]any{"memory": "0", "responseSize": "0.5", "timeout": "-1s", "fuel": 1.5},
 			errs: []string{"limits.memory", "limits.responseSize", "limits.timeout", "limits.fuel"}},
 		{limits: map[string]any{"memory": map[string]any{}}, errs: []string{"limits.memory"}},

@@ -2,6 +2,7 @@ package module
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 )
 
@@ -36,6 +37,12 @@ func TestSelectorsThatLeaveLess(t *testing.T) {
 			t.Errorf("%s is not less than everything", mine)
 		}
 	}
+	mine := sentBy(t, term(in))
+	for _, theirs := range []string{`"objectSelector":{"matchLabels":{"a":"x"}}`, `"namespaceSelector":{"matchLabels":{"b":"x"}}`, `"objectSelector":{"matchLabels":{"b":"x"}}`} {
+		if mine[0].Within(sentBy(t, theirs)) {
+			t.Errorf("what has a label is within what has another, %s", theirs)
+		}
+	}
 	if sentBy(t, `"namespaceSelector":{"matchLabels":{"a":7}}`)[0].Within(sentBy(t, term(in))) {
 		t.Error("what is no text counts as one")
 	}
@@ -62,5 +69,33 @@ func TestRulesThatMatchLess(t *testing.T) {
 	}
 	if (Sent{group: "a"}).Within([]Sent{{group: "b"}}) || !(Sent{group: "a"}).Within([]Sent{{group: "b"}, {group: "a"}}) {
 		t.Error("groups are mixed up")
+	}
+}
+
+// Conditions, an exact match and a scope leave less, too.
+func TestConditionsThatLeaveLess(t *testing.T) {
+	const a, b, both = `"matchConditions":[{"name":"x","expression":"a"}]`, `"matchConditions":[{"name":"x","expression":"b"}]`, `"matchConditions":[{"name":"y","expression":"b"},{"name":"x","expression":"a"}]`
+	for _, c := range []struct {
+		mine, theirs string
+		want         bool
+	}{
+		{a, `"name":"x"`, true}, {`"name":"x"`, a, false}, {a, a, true}, {a, b, false}, {both, a, true}, {both, b, true}, {a, both, false},
+		{`"matchPolicy":"Exact"`, `"matchPolicy":"Equivalent"`, true}, {`"matchPolicy":"Equivalent"`, `"matchPolicy":"Exact"`, false}, {`"matchPolicy":"Exact"`, `"matchPolicy":"Exact"`, true},
+	} {
+		if got := sentBy(t, c.mine)[0].Within(sentBy(t, c.theirs)); got != c.want {
+			t.Errorf("%s within %s: %v", c.mine, c.theirs, got)
+		}
+	}
+	scoped := func(scope string) []Sent {
+		return sentBy(t, `"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*/*"]`+scope+`}]`)
+	}
+	const every, cluster, namespaced = `,"scope":"*"`, `,"scope":"Cluster"`, `,"scope":"Namespaced"`
+	within := map[string][]string{"": {"", every}, every: {"", every}, cluster: {"", every, cluster}, namespaced: {"", every, namespaced}}
+	for mine, wider := range within {
+		for theirs := range within {
+			if got := scoped(mine)[0].Within(scoped(theirs)); got != slices.Contains(wider, theirs) {
+				t.Errorf("%s within %s: %v", mine, theirs, got)
+			}
+		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
@@ -120,4 +122,41 @@ func TestFailuresOfLooksAtWhatWentAreTold(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+// blinded are objects whose second look at a namespace fails.
+type blinded struct {
+	controllertest.Engine
+	looks int
+}
+
+func (b *blinded) Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (*unstructured.Unstructured, error) {
+	if b.looks++; b.looks == 2 {
+		return nil, controllertest.ErrAway
+	}
+	return b.Engine.Get(ctx, gr, namespace, name)
+}
+
+// While it is not known whether a namespace is the one that goes, nothing in it is deleted.
+func TestNothingGoesWhileTheNamespaceIsNotSeen_RES05(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 1)
+	ns := controllertest.MustGet(t, o, gvr.Namespaces, "", "work")
+	if err := unstructured.SetNestedField(ns.Object, "Terminating", "status", "phase"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Update(t.Context(), gvr.Namespaces, "status", ns); err != nil {
+		t.Fatal(err)
+	}
+	deleteNamespace(t, o, "work")
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "delete" {
+			t.Errorf("%s is deleted", key)
+		}
+		return nil
+	})
+	b := &blinded{Engine: o}
+	c := namespace.NewFinalizer(b, b, o.Stored(), gone())
+	if err := c.Reconcile(t.Context(), deaf{}, work); !errors.Is(err, controllertest.ErrAway) || b.looks != 2 {
+		t.Errorf("after %d looks: %v", b.looks, err)
+	}
 }

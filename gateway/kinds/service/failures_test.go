@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/admissiontest"
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
@@ -250,6 +252,74 @@ func TestReleasesThatFailAreTriedAgain(t *testing.T) {
 		}
 		if _, err := o.Get(t.Context(), addresses, "", "10.0.0.10"); !apierrors.IsNotFound(err) || failed != 1 && number < 5 {
 			t.Errorf("call %d: %v after %d failures", number, err, failed)
+		}
+	}
+}
+
+// Whatever call fails while a gateway leaves, that is told, and another try takes it out of
+// the endpoints.
+func TestFailuresToLeaveAreTold(t *testing.T) {
+	said := options.Default()
+	said.AdvertiseAddress = "192.0.2.7"
+	name := NewLease(nil, said, "there:6443", nil).name
+	controllertest.EachCallFails(t, 6, func() controllertest.Engine {
+		o := keptObjects(t)
+		if err := NewLease(o, said, "there:6443", nil).Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}, func(f *controllertest.Failing) error {
+		leaves := NewLease(f, said, "there:6443", nil)
+		leaves.name = name
+		return leaves.Leave(t.Context())
+	}, func(f *controllertest.Failing) error {
+		text := fmt.Sprint(controllertest.MustGet(t, f.Engine, endpoints, "default", "kubernetes").Object)
+		if strings.Contains(text, "192.0.2.7") || !strings.Contains(text, "192.0.2.1") {
+			return fmt.Errorf("the endpoints are %s", text)
+		}
+		if at := controllertest.MustGet(t, f.Engine, leases, "kube-system", name).GetAnnotations()[reachedAt]; at != "" {
+			return fmt.Errorf("the lease says %s", at)
+		}
+		return nil
+	})
+}
+
+// Leases of others are no gateways, and hide none.
+func TestLeasesOfOthersAreNoGateways(t *testing.T) {
+	o := keptObjects(t)
+	for _, name := range []string{"a", "z"} {
+		controllertest.MustCreate(t, o, leases, map[string]any{"metadata": map[string]any{"namespace": "kube-system", "name": name, "annotations": map[string]any{reachedAt: "192.0.2.9:6443"}},
+			"spec": map[string]any{"renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")}})
+	}
+	if got, err := NewEndpoints(o).gateways(t.Context()); err != nil || fmt.Sprint(got) != "[192.0.2.1:6443]" {
+		t.Errorf("the gateways are at %v, %v", got, err)
+	}
+	for _, name := range []string{"a", "z"} {
+		controllertest.MustGet(t, o, leases, "kube-system", name) // which nobody deletes
+	}
+}
+
+// unknown is a write whose former state cannot be had.
+type unknown struct{ *admissiontest.Attributes }
+
+func (unknown) GetOldObject(context.Context) (*unstructured.Unstructured, error) {
+	return nil, controllertest.ErrAway
+}
+
+// A service without a spec is left to validation; of one that is not known nothing is taken
+// over.
+func TestServicesThatCannotBeCompleted(t *testing.T) {
+	a := New(Config{Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}}, keptObjects(t))
+	for name, c := range map[string]struct {
+		o    admission.Operation
+		tree map[string]any
+		want error
+	}{
+		"without a spec": {admission.Create, map[string]any{}, nil}, "not known": {admission.Update, map[string]any{"spec": map[string]any{}}, controllertest.ErrAway},
+	} {
+		changed, err := a.Edit(t.Context(), unknown{&admissiontest.Attributes{Operation: c.o, Objects: &admissiontest.Objects{After: c.tree}}}, c.tree)
+		if changed || !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, %v", name, changed, err)
 		}
 	}
 }

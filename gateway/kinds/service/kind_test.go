@@ -72,12 +72,17 @@ func TestWhatIsKeptOfServices(t *testing.T) {
 func TestTheStartMakesALease(t *testing.T) {
 	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
 	w.must(gvr.Namespaces, "", `{"metadata":{"name":"kube-system"}}`)
-	served, err := Kind(configOf(services)).Serve(w.Engine)
+	c := configOf(services)
+	c.Options.AdvertiseAddress = "192.0.2.1"
+	served, err := Kind(c).Serve(w.Engine)
 	if err != nil {
 		t.Fatal(err)
 	}
 	renewed := 0
 	for _, step := range served.Starts {
+		if step.Leave != nil && step.Leave(t.Context()) != nil {
+			t.Error("who has not come cannot leave")
+		}
 		if err := step.Run(t.Context(), "here:6443", func(func()) { renewed++ }); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +95,7 @@ func TestTheStartMakesALease(t *testing.T) {
 	if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].GetName(), "apiserver-") {
 		t.Fatalf("%v, %v", all, err)
 	}
-	if l := all[0]; l.GetLabels()["kubernetes.io/hostname"] != "here" || l.GetLabels()["apiserver.kubernetes.io/identity"] != "kube-apiserver" {
+	if l := all[0]; l.GetAnnotations()[reachedAt] != "192.0.2.1:6443" || l.GetLabels()["kubernetes.io/hostname"] != "here" || l.GetLabels()["apiserver.kubernetes.io/identity"] != "kube-apiserver" {
 		t.Errorf("%v", l)
 	}
 }

@@ -60,8 +60,8 @@ func (c *Authorities) Watches() []schema.GroupResource {
 
 // Reconcile implements [controller.Controller].
 func (c *Authorities) Reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
-	if key.GroupResource == leases && key.Namespace != metav1.NamespaceSystem {
-		return nil
+	if key.GroupResource == leases && key.Namespace != metav1.NamespaceSystem || key.GroupResource != leases && !c.concerns(key) {
+		return nil // of ConfigMaps most are somebody else's, and written all the time
 	}
 	before := c.pem
 	if err := c.gather(ctx); err != nil {

@@ -59,11 +59,12 @@ const resync = 10 * time.Minute
 
 // Reconcile implements [controller.Controller].
 func (c *Everywhere) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
+	if !c.concerns(key) {
+		return nil
+	}
 	namespace := key.Name
 	if key.GroupResource != gvr.Namespaces {
-		if namespace = key.Namespace; key.Name != c.object {
-			return nil
-		}
+		namespace = key.Namespace
 	}
 	ns, err := c.objects.Get(ctx, gvr.Namespaces, "", namespace)
 	if err != nil || ns.GetDeletionTimestamp() != nil {
@@ -77,6 +78,11 @@ func (c *Everywhere) Reconcile(ctx context.Context, _ controller.Queue, key cont
 		_, err = c.objects.Update(ctx, c.gr, "", there)
 	}
 	return gvr.IgnoreNotFound(err)
+}
+
+// concerns tells whether a key is a namespace, or what is kept in one.
+func (c *Everywhere) concerns(key controller.Key) bool {
+	return key.GroupResource == gvr.Namespaces || key.Name == c.object
 }
 
 func (c *Everywhere) make(ctx context.Context, namespace string) error {

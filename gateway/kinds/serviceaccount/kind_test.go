@@ -108,3 +108,36 @@ func TestWhatServiceAccountsServe(t *testing.T) {
 		}
 	}
 }
+
+// Files that cannot be used are told by who looks at them, each by its flag.
+func TestFilesOfKeys(t *testing.T) {
+	dir := t.TempDir()
+	der, err := x509.MarshalPKCS8PrivateKey(rsaKey(t).private)
+	good, bad := filepath.Join(dir, "good"), filepath.Join(dir, "bad")
+	for file, text := range map[string]string{good: pemOf(t, "PRIVATE KEY", der, err), bad: "?"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		signs    string
+		verifies []string
+		want     []bool
+	}{{good, nil, []bool{true}}, {bad, nil, []bool{false}}, {good, []string{good, bad}, []bool{true, true, false}}} {
+		o := options.Default()
+		o.DataDir, o.ServiceAccountSigningKeyFile, o.ServiceAccountKeyFiles = dir, c.signs, c.verifies
+		all := Files(o)
+		if len(all) != len(c.want) {
+			t.Fatalf("%+v: %d files", c, len(all))
+		}
+		for i, f := range all {
+			flag, path := "service-account-signing-key-file", c.signs
+			if i > 0 {
+				flag, path = "service-account-key-file", c.verifies[i-1]
+			}
+			if err := f.Look(); (err == nil) != c.want[i] || f.Flag != flag || f.Paths[0] != path {
+				t.Errorf("--%s %q: %v", f.Flag, f.Paths, err)
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	rsa2 "crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"math/big"
@@ -95,6 +96,13 @@ func TestFormsOfKeysThatVerify(t *testing.T) {
 		if k == ec {
 			der, err := x509.MarshalECPrivateKey(curve)
 			forms["openssl"] = pemOf(t, "EC PARAMETERS", []byte{6, 5, 43, 129, 4, 0, 34}, nil) + pemOf(t, "EC PRIVATE KEY", der, err)
+		}
+		if private, ok := k.private.(*rsa2.PrivateKey); ok {
+			forms["PKCS #1"] = pemOf(t, "RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(private), nil)
+			forms["public, of PKCS #1"] = pemOf(t, "RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&private.PublicKey), nil)
+			if got, err := ParseKey([]byte(forms["PKCS #1"])); err != nil || got.id != k.id {
+				t.Errorf("PKCS #1 signs: %+v, %v", got, err)
+			}
 		}
 		for form, text := range forms {
 			got, err := ParseVerifiers([]byte(text))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 
@@ -163,6 +164,85 @@ func TestASampleIsSpread(t *testing.T) {
 	}
 }
 
+// Who visits objects reads those that it asks for, and stops with its own error.
+func TestObjectsAreVisited(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a", "b", "c"} {
+		w.create(configMaps, configMap(name, ``))
+	}
+	w.seen()
+	enough := errors.New("enough")
+	for last, want := range map[string]error{"c": nil, "b": enough} {
+		var names []string
+		err := w.Visit(w.ctx(), configMaps, "default", func(name string, revision int64, read func() (*unstructured.Unstructured, error)) error {
+			obj, err := read()
+			if err != nil || obj.GetName() != name || obj.GetResourceVersion() != strconv.FormatInt(revision, 10) {
+				t.Errorf("%s at %d: %v, %v", name, revision, obj, err)
+			}
+			if names = append(names, name); name == last {
+				return want
+			}
+			return nil
+		})
+		if !errors.Is(err, want) || names[len(names)-1] != last {
+			t.Errorf("%q are visited: %v", names, err)
+		}
+	}
+	if err := w.Visit(w.ctx(), configMaps, "other", func(string, int64, func() (*unstructured.Unstructured, error)) error { return enough }); err != nil {
+		t.Errorf("in another namespace: %v", err)
+	}
+}
+
+// What is stored is there as JSON, as it was written; what is not, is not found.
+func TestStoredObjectsAsTheyAre(t *testing.T) {
+	w := newWorld(t)
+	made := w.create(configMaps, configMap("one", ``))
+	w.put("/registry/example.com/crontabs/default/odd", "x")
+	w.seen()
+	data, err := w.Client.Stored(configMaps, "default", "one")
+	obj := &unstructured.Unstructured{}
+	if err != nil || obj.UnmarshalJSON(data) != nil || obj.GetUID() != made.GetUID() || obj.GetResourceVersion() != made.GetResourceVersion() || len(obj.GetManagedFields()) > 0 {
+		t.Errorf("%s, %v", data, err)
+	}
+	if data, err := w.Client.Stored(configMaps, "default", "two"); !apierrors.IsNotFound(err) {
+		t.Errorf("what is not there: %s, %v", data, err)
+	}
+	if data, err := w.Client.Stored(cronTabs, "default", "odd"); err == nil || apierrors.IsNotFound(err) {
+		t.Errorf("what cannot be read: %s, %v", data, err)
+	}
+	m, err := w.GetMetadata(w.ctx(), configMaps, "default", "one")
+	if err != nil || m.UID != made.GetUID() || m.Name != "one" || m.Namespace != "default" {
+		t.Errorf("its metadata: %+v, %v", m, err)
+	}
+	if m, err := w.GetMetadata(w.ctx(), cronTabs, "default", "odd"); err == nil {
+		t.Errorf("the metadata of what cannot be read: %+v", m)
+	}
+}
+
+// A merge patch changes what it names, and passes on why it cannot.
+func TestMergePatchesOfTheGateway(t *testing.T) {
+	w := newWorld(t)
+	w.create(configMaps, configMap("one", ``))
+	w.seen()
+	if err := w.MergePatch(w.ctx(), configMaps, "default", "one", map[string]any{"data": map[string]any{"more": "y"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.seen()
+	obj, err := w.Get(w.ctx(), configMaps, "default", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, _, _ := unstructured.NestedStringMap(obj.Object, "data"); data["more"] != "y" || data["k"] != "text" {
+		t.Errorf("it becomes %v", data)
+	}
+	if err := w.MergePatch(w.ctx(), configMaps, "default", "two", map[string]any{}); !apierrors.IsNotFound(err) {
+		t.Errorf("of what is not there: %v", err)
+	}
+	if err := w.MergePatch(w.ctx(), configMaps, "default", "one", map[string]any{"a": make(chan int)}); err == nil {
+		t.Error("what is no JSON is a patch")
+	}
+}
+
 // A kind that is not served has nothing, and whoever asks for owners is told that
 // nobody knows.
 func TestAKindThatIsNotServed(t *testing.T) {
@@ -181,6 +261,7 @@ func TestAKindThatIsNotServed(t *testing.T) {
 		"delete":          w.Delete(w.ctx(), none, "", "one", metav1.DeleteOptions{}),
 		"edit":            second(w.Edit(w.ctx(), none, "", "", "one", resource.Edit{})),
 		"remove":          w.Remove(w.ctx(), none, "", "one", metav1.DeleteOptions{}, nil),
+		"merge patch":     w.MergePatch(w.ctx(), none, "", "one", nil),
 		"metadata":        w.UpdateMetadata(w.ctx(), none, "", "one", metav1.Preconditions{}, nil),
 		"follow":          w.Follow(w.ctx(), none, nil),
 		"feed":            second(w.Feed(none)),

@@ -54,7 +54,7 @@ func (e *Writer) remove(ctx context.Context, r request, d deleting) (*resource.W
 // validateDeletion refuses options that say nothing sensible.
 func validateDeletion(o *metav1.DeleteOptions) error {
 	if errs := validation.ValidateDeleteOptions(o); len(errs) > 0 {
-		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+		return invalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
 	return nil
 }

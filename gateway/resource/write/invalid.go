@@ -41,6 +41,9 @@ func beforeCreate(ctx context.Context, r *request, obj *unstructured.Unstructure
 	ctx = scope(ctx, r.Target, r.Options)
 	r.Version.Strategy.Prepare(ctx, obj, nil)
 	verdict := r.Version.Strategy.Validate(ctx, obj, nil)
+	if err := ctx.Err(); err != nil { // then it was perhaps not judged to its end
+		return err
+	}
 	errs := verdict.Errors
 	if len(errs) == 0 {
 		errs = validateMetadata(obj, r.Resource.Def.Namespaced)
@@ -76,6 +79,9 @@ func beforeUpdate(ctx context.Context, r *request, obj, old *unstructured.Unstru
 	}
 	errs := append(validateMetadata(obj, r.Resource.Def.Namespaced), apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
 	verdict := r.strategy.Validate(ctx, obj, old)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if errs = slices.Concat(mistakes, errs, verdict.Errors); len(errs) > 0 {
 		return invalid(r.Resource.Def.GroupKind(), obj.GetName(), errs)
 	}

@@ -195,3 +195,39 @@ func TestGracePeriodsAreNotChanged_DEL02(t *testing.T) {
 	}
 	refused(t, update(`,"deletionGracePeriodSeconds":5`), 422, "Invalid", "metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable")
 }
+
+// hurried is a strategy while which judges the client goes.
+type hurried struct {
+	crd.Strategy
+	leave func()
+}
+
+func (hurried) Accept(context.Context, string, *unstructured.Unstructured, *unstructured.Unstructured) bool {
+	return false
+}
+
+func (h hurried) Validate(ctx context.Context, obj, old *unstructured.Unstructured) crd.Verdict {
+	h.leave()
+	return crd.Verdict{Errors: field.ErrorList{field.Invalid(field.NewPath("host"), "h", "was not judged to its end")}}
+}
+
+// Of what was not judged to its end, as the request ended, nobody says that it is invalid.
+func TestWhatIsNotJudgedToItsEndIsNotInvalid(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	obj, at := w.read(w.at(v1, "one")), w.at(v1, "one")
+	version := *at.Version
+	for name, prepare := range map[string]func(context.Context, *request) error{
+		"update": func(ctx context.Context, r *request) error {
+			return beforeUpdate(ctx, r, obj.DeepCopy(), obj.DeepCopy(), nil)
+		},
+		"create": func(ctx context.Context, r *request) error { return beforeCreate(ctx, r, obj.DeepCopy(), nil) },
+	} {
+		ctx, leave := context.WithCancel(w.ctx())
+		version.Strategy = hurried{at.Version.Strategy, leave}
+		at.Version = &version
+		if err := prepare(ctx, &request{Target: at, strategy: version.Strategy}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func checkManagers(r *request, entries []metav1.ManagedFieldsEntry, name string)
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(r.kind().GroupKind(), name, errs)
+	return invalid(r.kind().GroupKind(), name, errs)
 }
 
 // manageMetadata decides them of a write that changes metadata at whatever

@@ -48,7 +48,7 @@ func (e *Writer) reviewed(ctx context.Context, t resource.Target, tree map[strin
 	}
 	validate := func(ctx context.Context) error {
 		if errs := t.Version.Strategy.Validate(scope(ctx, t, o), w.object, nil).Errors; len(errs) > 0 {
-			return apierrors.NewInvalid(schema.GroupKind{Group: t.Resource.Def.Group}, "", errs) // kube-apiserver names no kind
+			return invalid(schema.GroupKind{Group: t.Resource.Def.Group}, "", errs) // kube-apiserver names no kind
 		}
 		return nil
 	}

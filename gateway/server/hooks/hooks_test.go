@@ -229,6 +229,42 @@ func TestFilesAreFollowed(t *testing.T) {
 	s.answers("/convert/tabs", converting(tab), "nothing that converts")
 }
 
+// A module that is refused keeps no other file from counting, and takes nothing from what
+// served before under its name.
+func TestARefusedModuleIsAlone(t *testing.T) {
+	allows := func(text string) string {
+		return admitting(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"8","allowed":false,"status":{"message":"` + text + `"}}}`)
+	}
+	s := serve(t, map[string]string{"a.wasm": allows("first"), "z.wasm": allows("first")}, nil)
+	s.write("z.wasm", allows("second")) // first: who looks in between sees it, too
+	s.write("b.wasm", trapping())
+	s.write("a.wasm", trapping())
+	s.told("cannot be used")
+	s.answers("/admit/a", admission(`{}`), "first")
+	s.answers("/admit/b", admission(`{}`), "nothing that admits")
+	s.answers("/admit/z", admission(`{}`), "second")
+}
+
+// A name stands for rules, for a module that converts, or for one that does not, whichever
+// the files have last.
+func TestANameStandsForOneThing(t *testing.T) {
+	s := serve(t, map[string]string{"tabs.yaml": rulesTo("address"), "other.yaml": strings.Replace(rulesTo("address"), "name: tabs", "name: others", 1)}, nil)
+	becomes := func(gone, name, text string) {
+		t.Helper()
+		if err := os.Remove(filepath.Join(s.folder, gone)); err != nil {
+			t.Fatal(err)
+		}
+		s.write(name, text)
+		s.told("count as they are now")
+	}
+	becomes("tabs.yaml", "tabs.wasm", string(plugintest.Echo(`{"no":"review"}`).Bytes()))
+	s.answers("/convert/tabs", converting(tab), `"status":"Failure"`)
+	becomes("other.yaml", "tabs.wasm", admitting("x"))
+	s.answers("/convert/tabs", converting(tab), "nothing that converts")
+	becomes("tabs.wasm", "tabs.yaml", rulesTo("elsewhere"))
+	s.answers("/convert/tabs", converting(tab), `"elsewhere":"h"`)
+}
+
 // Calls that are under way are answered when the server is told to stop.
 func TestItStopsInGoodOrder(t *testing.T) {
 	s := serve(t, map[string]string{"tabs.yaml": rulesTo("address")}, func(o *options.Webhooks) { o.ShutdownDelay = 10 * time.Second })
@@ -285,6 +321,7 @@ func TestFilesThatCannotBe(t *testing.T) {
 		"no YAML":               {map[string]string{"a.yaml": "a: b: c\n"}, "a.yaml: "},
 		"a list":                {map[string]string{"a.yaml": "[1]\n"}, "a.yaml: "},
 		"a manifest too large":  {map[string]string{"a.yaml": "#" + strings.Repeat("x", maxManifest)}, "a.yaml: "},
+		"bytes of another":      {map[string]string{"a.wasm": module, "a.yaml": strings.Replace(fmt.Sprintf(described, "a", ""), "{upload: {}}", "{upload: {digest: \"sha256:"+strings.Repeat("0", 64)+"\"}}", 1)}, "the content of "},
 		"limits that cannot be": {map[string]string{"a.wasm": module, "a.yaml": fmt.Sprintf(described, "a", ", limits: {memory: x}")}, "LimitsInvalid"},
 	} {
 		folder := t.TempDir()

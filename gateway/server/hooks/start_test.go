@@ -1,16 +1,23 @@
 package hooks
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/wasmgate/wasmgate/gateway/metrics"
 	"github.com/wasmgate/wasmgate/gateway/options"
+	"github.com/wasmgate/wasmgate/gateway/pki"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
 )
 
 // Files may be named one by one; what is hidden in a folder, and its folders, are not read.
@@ -40,6 +47,10 @@ func TestWhatKeepsItFromStarting(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := filepath.Join(t.TempDir(), "gone.yaml")
+	stuck := filepath.Join(t.TempDir(), "a.wasm")
+	if err := os.WriteFile(stuck, []byte(trapping()), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := errors.Join(os.Mkdir(link, 0o700), os.Symlink(gone, filepath.Join(link, "a.yaml"))); err != nil {
 		t.Fatal(err)
@@ -53,7 +64,13 @@ func TestWhatKeepsItFromStarting(t *testing.T) {
 		"no file":                           {func(o *options.Webhooks) { o.Files = []string{gone} }, gone},
 		"a file that refers to nothing":     {func(o *options.Webhooks) { o.Files = []string{link} }, "a.yaml: "},
 		"authorities without a certificate": {func(o *options.Webhooks) { o.TLSCAFile = gone }, "--tls-ca-file goes with --tls-cert-file"},
-		"data below a file":                 {func(o *options.Webhooks) { o.DataDir = filepath.Join(file, "data") }, "not a directory"},
+		"authorities that are not there": {func(o *options.Webhooks) {
+			o.TLSCertFile, o.TLSPrivateKeyFile = certificate(t)
+			o.TLSCAFile = gone
+		}, "--tls-ca-file: "},
+		"a module that does not start": {func(o *options.Webhooks) { o.Files = []string{stuck} }, "a.wasm: "},
+		"more files than are read":     {func(o *options.Webhooks) { o.Files = slices.Repeat([]string{file}, maxFiles+1) }, "there are 1001 files, more than 1000"},
+		"data below a file":            {func(o *options.Webhooks) { o.DataDir = filepath.Join(file, "data") }, "not a directory"},
 	} {
 		o := options.DefaultWebhooks()
 		o.Files, o.SecurePort, o.DataDir = []string{file}, 0, filepath.Join(t.TempDir(), "data")
@@ -66,4 +83,118 @@ func TestWhatKeepsItFromStarting(t *testing.T) {
 	if looks := sight([]string{link}); !strings.Contains(looks, fs.ErrNotExist.Error()) && !strings.Contains(looks, "no such file") {
 		t.Errorf("it looks like %q", looks)
 	}
+	if all, err := list(slices.Repeat([]string{file}, maxFiles)); err != nil || len(all) != maxFiles {
+		t.Errorf("as many as are read: %d, %v", len(all), err)
+	}
+	if looks := sight([]string{gone}); !strings.Contains(looks, "no such file") {
+		t.Errorf("what is gone looks like %q", looks)
+	}
+}
+
+// trapping is a module whose fault is seen only once it runs.
+func trapping() string {
+	return string(plugintest.Echo("").With("_initialize", plugintest.Func{Code: plugintest.Trap}).Bytes())
+}
+
+// certificate makes a certificate of 127.0.0.1, and its key, in a folder with that of their
+// authority.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "pki")
+	if _, err := pki.SelfSigned(dir, []string{"127.0.0.1"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "serving.crt"), filepath.Join(dir, "serving.key")
+}
+
+// A certificate of others is served, and whose it is, is told as the file has it.
+func TestACertificateOfOthers(t *testing.T) {
+	cert, key := certificate(t)
+	s := serve(t, map[string]string{"tabs.yaml": rulesTo("address")}, func(o *options.Webhooks) {
+		o.TLSCertFile, o.TLSPrivateKeyFile, o.TLSCAFile = cert, key, filepath.Join(filepath.Dir(cert), "ca.crt")
+	})
+	s.answers("/convert/tabs", converting(tab), `"address":"h"`)
+}
+
+// Others reach it under the first name that it is given, or else where it listens.
+func TestUnderWhichNameItIsReached(t *testing.T) {
+	for _, c := range []struct {
+		address string
+		hosts   []string
+		want    string
+	}{
+		{"0.0.0.0", nil, "127.0.0.1"}, {"::", nil, "127.0.0.1"}, {"192.0.2.1", nil, "192.0.2.1"},
+		{"0.0.0.0", []string{"a.example", "b.example"}, "a.example"}, {"192.0.2.1", []string{"a.example"}, "a.example"},
+	} {
+		w := webhooks{options: options.Webhooks{BindAddress: c.address, Hosts: c.hosts}}
+		if got := w.host(); got != c.want {
+			t.Errorf("%s, %q: %s", c.address, c.hosts, got)
+		}
+	}
+}
+
+// What anybody can bring about by connecting is told to who looks closely, without the end of
+// the line.
+func TestTheServersOwnLog(t *testing.T) {
+	var lines strings.Builder
+	d := debug{zerolog.New(&lines)}
+	for _, text := range []string{"TLS handshake error\n", ""} {
+		if n, err := d.Write([]byte(text)); n != len(text) || err != nil {
+			t.Errorf("%q: %d, %v", text, n, err)
+		}
+	}
+	if want := `{"level":"debug","message":"TLS handshake error"}`; !strings.HasPrefix(lines.String(), want+"\n") {
+		t.Errorf("%s", lines.String())
+	}
+}
+
+// Files count once they look the same twice in a row, and are not read again while they stay
+// as they are; one that still changes is not read.
+func TestFilesAreReadOnceTheyAreWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "tabs.yaml")
+		write := func(text string) {
+			t.Helper()
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var lines strings.Builder
+		write(rulesTo("address"))
+		m := metrics.New()
+		w, err := metrics.NewWebhooks(m, func() float64 { return 0 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newServed([]string{file}, modules{}, w, m, zerolog.New(&lines))
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); s.follow(ctx, sight(s.paths)) }()
+		looked := func(n int) (told int) {
+			for range n {
+				<-time.After(lookEvery)
+				synctest.Wait()
+			}
+			told = strings.Count(lines.String(), "\n")
+			lines.Reset()
+			return told
+		}
+		if n := looked(4); n != 0 {
+			t.Errorf("files that stay are told of %d times", n)
+		}
+		for i := range 4 { // of other sizes, as times may be the same
+			write("a: b: c" + strings.Repeat("#", i+1))
+			if n := looked(1); n != 0 {
+				t.Errorf("at look %d a file that changes is read", i)
+			}
+		}
+		if n := looked(1); n != 1 {
+			t.Errorf("a file that cannot be used is told of %d times", n)
+		}
+		if n := looked(4); n != 0 {
+			t.Errorf("it is told of %d times more", n)
+		}
+		stop()
+		<-ended
+	})
 }

@@ -207,6 +207,8 @@ func TestListsAreConvertedBySomebodyElse(t *testing.T) {
 		switch text := string(obj); {
 		case strings.Contains(text, "bad"):
 			return nil, errors.New("it cannot")
+		case strings.Contains(text, "broken"):
+			return []byte(`{`), nil
 		case strings.Contains(text, `"g/v0"`):
 			return []byte(strings.Replace(text, "v0", "v1", 1)), nil
 		}
@@ -217,6 +219,7 @@ func TestListsAreConvertedBySomebodyElse(t *testing.T) {
 		{`{"apiVersion":"v1","items":[{"apiVersion":"g/v0","kind":"A"},{"apiVersion":"v1","kind":"B"}],"kind":"List"}`, `{"apiVersion":"v1","items":[{"apiVersion":"g/v1","kind":"A"},{"apiVersion":"v1","kind":"B"}],"kind":"List"}`, ""},
 		{`{"apiVersion":"g/v0","items":["a"],"kind":"PlayList"}`, `{"apiVersion":"g/v1","items":["a"],"kind":"PlayList"}`, ""},
 		{`{"apiVersion":"v1","items":[{"apiVersion":"g/v0","kind":"A"},{"apiVersion":"g/v0","kind":"bad"}],"kind":"List"}`, "", "item 2: it cannot"},
+		{`{"apiVersion":"v1","items":[{"apiVersion":"g/v0","kind":"A"},{"apiVersion":"g/v0","kind":"broken"}],"kind":"List"}`, "", "item 2: unexpected end of JSON input"},
 		{`{"apiVersion":"v1","items":[],"kind":"List"}`, `{"apiVersion":"v1","items":[],"kind":"List"}`, ""},
 		{`{"apiVersion":"v1","kind":"B"}`, "", ""},
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/conversion/rules"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 	"github.com/wasmgate/wasmgate/plugins"
 )
@@ -58,5 +59,5 @@ func Rules(data []byte) (*rules.Rules, error) {
 		return nil, err
 	}
 	r, errs := rules.Compile(spec)
-	return r, errs.ToAggregate()
+	return r, excerpt.Errors(errs)
 }

@@ -1,6 +1,10 @@
 package keyless_test
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"strings"
@@ -114,6 +118,9 @@ func TestAuthoritiesThatAreRefused(t *testing.T) {
 			t.Errorf("%v: %v, want %s", c.id, err, c.want)
 		}
 	}
+	if _, err := keyless.NewAuthority(roots, keyless.Identity{Issuer: "a", SubjectPattern: strings.Repeat("a", 256)}); err != nil {
+		t.Errorf("a pattern as long as it may be: %v", err)
+	}
 	leaf := s.Certify("a", "b@example.com", time.Now()).PEM()
 	_, between, _ := strings.Cut(s.Certificates(), "-----END CERTIFICATE-----\n")
 	between, _ = strings.CutSuffix(s.Certificates(), between)
@@ -124,14 +131,45 @@ func TestAuthoritiesThatAreRefused(t *testing.T) {
 		{strings.Repeat(s.Certificates(), 9), s.Logs(), "certificates: it has more than 16"},
 		{s.Certificates(), "", "logs: it is not PEM"},
 		{s.Certificates(), leaf, `logs: it has a "CERTIFICATE"`},
+		{s.Certificates() + block("CERTIFICATE", []byte("x")), s.Logs(), "certificates: number 3: x509: "},
+		{s.Certificates(), s.Logs() + block("PUBLIC KEY", []byte("x")), "logs: number 2: asn1: "},
+		{s.Certificates(), block("PUBLIC KEY", ed25519Key(t)), "logs: number 1 is a ed25519.PublicKey; logs sign with ECDSA"},
 	} {
 		if _, err := keyless.ReadPEM([]byte(c.certificates), []byte(c.logs)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
-	for _, text := range []string{"", "{", "{}", `{"mediaType":"application/vnd.dev.sigstore.trustedroot+json;version=0.1"}`} {
+	for _, text := range []string{"", "{", "{}", `{"mediaType":"application/vnd.dev.sigstore.trustedroot+json;version=0.1"}`, without(t, s.TrustedRoot(), "tlogs"), without(t, s.TrustedRoot(), "certificateAuthorities")} {
 		if _, err := keyless.ReadTrustedRoot([]byte(text)); err == nil {
 			t.Errorf("%s is a trusted root", text)
 		}
 	}
+}
+
+func block(kind string, der []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+}
+
+func ed25519Key(t *testing.T) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(ed25519.PublicKey(make([]byte, ed25519.PublicKeySize)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
+}
+
+// without is JSON without one of its fields, which it has.
+func without(t *testing.T, text, name string) string {
+	t.Helper()
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &all); err != nil || all[name] == nil {
+		t.Fatalf("%s has no %s: %v", text, name, err)
+	}
+	delete(all, name)
+	out, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }

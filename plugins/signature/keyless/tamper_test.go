@@ -2,6 +2,7 @@ package keyless_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,14 @@ func TestTampering(t *testing.T) {
 	large := s.JSON(s.Envelope(s.Statement(keylesstest.Signed, signature.Digest(content), tree{"x": strings.Repeat("x", signature.MaxBundle)})))
 	_, err := signature.Demand{Digest: signature.Digest(content)}.Met([]signature.Signature{{Bundle: large}}, by)
 	wantReason(t, "too large", err, "SignatureBundleInvalid: a bundle of it: it has ")
+	filled := s.JSON(s.Blob(content))
+	filled += strings.Repeat(" ", signature.MaxBundle-len(filled))
+	_, err = signature.Demand{Digest: signature.Digest(content)}.Met([]signature.Signature{{Bundle: filled}}, by)
+	wantReason(t, "as large as it may be", err, "")
+	four := s.Blob(content)
+	four["verificationMaterial"].(tree)["tlogEntries"] = slices.Repeat([]any{keylesstest.Entry(four)}, 4)
+	_, err = signature.Demand{Digest: signature.Digest(content)}.Met([]signature.Signature{{Bundle: s.JSON(four)}}, by)
+	wantReason(t, "as many entries as may be, of one log", err, "SignatureUntrusted: the bundle of "+keylesstest.Subject+" is not to be believed: failed to verify log inclusion: duplicate")
 }
 
 // A bundle may be over a payload, which then says of what it is, and for which module. One

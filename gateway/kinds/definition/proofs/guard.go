@@ -70,7 +70,7 @@ func (g *Guard) Validate(ctx context.Context, a admission.Attributes) error {
 		return ctx.Err()
 	case report.Verdict == proof.Lossy:
 		text := "the webhook loses what it converts: " + lossless.Told(report) +
-			"\nmend it or the schemas, or list the field in the annotation " + AcknowledgedAnnotation + ", if its loss is meant"
+			"\ncorrect it or the schemas, or list the field in the annotation " + AcknowledgedAnnotation + " if it may be lost"
 		return apierrors.NewInvalid(a.GetKind().GroupKind(), a.GetName(), field.ErrorList{field.Invalid(at, where(now), gvr.Shorten(text))})
 	case report.Verdict != proof.Lossless:
 		a.Warn(fmt.Sprintf("%s: it is not proved that the webhook loses nothing: %s", at, gvr.Shorten(report.Why)))

@@ -273,10 +273,11 @@ func TestSilentRegistriesHoldUpEachOther(t *testing.T) {
 func TestTheSecretIsShownToThePuller(t *testing.T) {
 	source := oci("r/tabs:v1")
 	source["oci"].(map[string]any)["pullSecret"] = map[string]any{"namespace": "n", "name": "s"}
-	for name, test := range map[string]struct{ secret, want, asked string }{
-		"absent":   {"", "False PullSecretInvalid r/tabs:v1: secret n/s does not exist; it is tried again", "[]"},
-		"other":    {`Opaque`, `False PullSecretInvalid r/tabs:v1: secret n/s has the type "Opaque", not kubernetes.io/dockerconfigjson; it is tried again`, "[]"},
-		"as it is": {"kubernetes.io/dockerconfigjson", "True Pulled r/tabs:v1 is sha256:manifest-of-one, its module sha256:one", "[r/tabs:v1 the login]"},
+	for name, test := range map[string]struct{ secret, login, want, asked string }{
+		"absent":   {"", "", "False PullSecretInvalid r/tabs:v1: secret n/s does not exist; it is tried again", "[]"},
+		"other":    {`Opaque`, "the login", `False PullSecretInvalid r/tabs:v1: secret n/s has the type "Opaque", not kubernetes.io/dockerconfigjson; it is tried again`, "[]"},
+		"empty":    {"kubernetes.io/dockerconfigjson", "", "False PullSecretInvalid r/tabs:v1: secret n/s has no .dockerconfigjson; it is tried again", "[]"},
+		"as it is": {"kubernetes.io/dockerconfigjson", "the login", "True Pulled r/tabs:v1 is sha256:manifest-of-one, its module sha256:one", "[r/tabs:v1 the login]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, source, func(t *testing.T, w world) {
@@ -285,7 +286,7 @@ func TestTheSecretIsShownToThePuller(t *testing.T) {
 					controllertest.MustCreate(t, w.Objects, gvr.Namespaces, controllertest.NamespaceTree("n"))
 					controllertest.MustCreate(t, w.Objects, gvr.Secrets, map[string]any{
 						"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": "n", "name": "s"}, "type": test.secret,
-						"data": map[string]any{".dockerconfigjson": base64.StdEncoding.EncodeToString([]byte("the login"))},
+						"data": map[string]any{".dockerconfigjson": base64.StdEncoding.EncodeToString([]byte(test.login))},
 					})
 				}
 				w.has("r/tabs:v1", "one")

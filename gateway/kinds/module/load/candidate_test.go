@@ -170,7 +170,7 @@ func TestModule_aCandidateDoesNotServeForWhatIsLost(t *testing.T) {
 			for range 2 { // the second start sees what the first one wrote
 				modules, stop := w.start(t)
 				obj := w.expect(t, "False AwaitingPromotion", "False AwaitingPromotion", left)
-				if _, _, message := controllertest.Condition(obj, "Ready"); !strings.HasPrefix(message, "content "+digest("good 1")+", which served, cannot be loaded") {
+				if _, _, message := controllertest.Condition(obj, "Ready"); !strings.HasPrefix(message, "content "+digest("good 1")+", which was in use, cannot be loaded") {
 					t.Error(message)
 				}
 				changeModule(t, w, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"look": "again"}) })
@@ -214,20 +214,20 @@ func TestModule_aPromotionAcceptsWhatItNames(t *testing.T) {
 		lacks   string // "" for nothing
 	}{
 		"clean":                      {&clean, "", ""},
-		"clean, differences":         {&clean, "/differences=3", "accepts 3 differences and not 0"},
-		"not ended":                  {&module.Report{State: module.Running, Conversions: 7}, "", "serves when its trial has ended"},
-		"no report":                  {nil, "", "serves when its trial has ended"},
+		"clean, differences":         {&clean, "/differences=3", "with 3 differences accepted, but there are 0"},
+		"not ended":                  {&module.Report{State: module.Running, Conversions: 7}, "", "comes into use when its trial has ended"},
+		"no report":                  {nil, "", "comes into use when its trial has ended"},
 		"no report, forced":          {nil, "/force", ""},
-		"differs":                    {&differs, "", "its trial: conversions: 7, different: 3; it was promoted, and does not serve, as that accepts 0 differences and not 3"},
+		"differs":                    {&differs, "", "its trial: conversions: 7, different: 3; it was promoted with 0 differences accepted, but there are 3"},
 		"differs, accepted":          {&differs, "/differences=3", ""},
-		"differs, fewer accepted":    {&differs, "/differences=2", "accepts 2 differences"},
+		"differs, fewer accepted":    {&differs, "/differences=2", "with 2 differences accepted"},
 		"differs, forced":            {&differs, "/force", ""},
-		"differs, something else":    {&differs, "/yes", "accepts 0 differences"},
-		"differs, no number":         {&differs, "/differences=all", "accepts 0 differences"},
-		"fails":                      {&module.Report{State: module.Completed, Conversions: 7, Failed: 1}, "", "accepts no failure"},
-		"fails, differences":         {&module.Report{State: module.Completed, Conversions: 7, Failed: 1, Different: 3}, "/differences=3", "accepts no failure"},
-		"stopped":                    {&module.Report{State: module.Stopped, Conversions: 7}, "", "accepts no failure"},
-		"cannot be loaded":           {&module.Report{State: module.Refused}, "", "accepts no failure"},
+		"differs, something else":    {&differs, "/yes", "with 0 differences accepted"},
+		"differs, no number":         {&differs, "/differences=all", "with 0 differences accepted"},
+		"fails":                      {&module.Report{State: module.Completed, Conversions: 7, Failed: 1}, "", "its trial failed"},
+		"fails, differences":         {&module.Report{State: module.Completed, Conversions: 7, Failed: 1, Different: 3}, "/differences=3", "its trial failed"},
+		"stopped":                    {&module.Report{State: module.Stopped, Conversions: 7}, "", "its trial failed"},
+		"cannot be loaded":           {&module.Report{State: module.Refused}, "", "its trial failed"},
 		"fails, stopped, and forced": {&module.Report{State: module.Stopped, Failed: 3}, "/force", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func (c *Controller) consent(ctx context.Context, obj *unstructured.Unstructured
 		names[i] = string(h)
 	}
 	return &plugins.LoadError{Module: obj.GetName(), Reason: plugins.HookInUse,
-		Detail: fmt.Sprintf("it lacks %s, which the content before has, and which is used by %s; change or delete what refers to it first", strings.Join(names, ", "), module.FirstNames(users))}
+		Detail: fmt.Sprintf("it lacks %s, which the previous content has, and which is used by %s; change or delete these first", strings.Join(names, ", "), module.FirstNames(users))}
 }
 
 // hooksBefore are those of the revision that serves, or served last. They are

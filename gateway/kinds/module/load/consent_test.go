@@ -46,7 +46,7 @@ func TestARevisionThatDropsABoundHookIsRefused(t *testing.T) {
 	w.expect(t, "True Compiled", "True Serving", digest(onlyAdmit))
 	setInline(neither)
 	obj := w.expect(t, "False HookInUse", "True PreviousRevision", digest(onlyAdmit))
-	want := "it lacks wasmgate_admit, which the content before has, and which is used by validatingwebhookconfigurations/policy; change or delete what refers to it first"
+	want := "it lacks wasmgate_admit, which the previous content has, and which is used by validatingwebhookconfigurations/policy; change or delete these first"
 	if _, _, message := controllertest.Condition(obj, "Compiled"); message != want {
 		t.Errorf("it says %q", message)
 	}

@@ -2,6 +2,7 @@ package load_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,4 +52,41 @@ func TestFailuresToLetAModuleServeAreTold(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// converting are modules that convert from v1 to v2, and not back.
+type converting struct{ *memoryModules }
+
+func (c converting) Status(name string) (plugins.Status, bool) {
+	status, ok := c.memoryModules.Status(name)
+	status.Conversions = []plugins.Conversion{{Kind: "CronTab", From: "v1", To: "v2"}}
+	return status, ok
+}
+
+// Whatever call fails, it is said in the end which conversions are missing; and a module was
+// looked at once this gateway tried to load it, and not before.
+func TestFailuresToSayWhatIsMissingAreTold(t *testing.T) {
+	var of *controllertest.Failing
+	var c *load.Controller
+	var w *moduleWorld
+	controllertest.EachCallFails(t, 3, func() controllertest.Engine {
+		w = newModuleWorld()
+		bindCronTabs(t, w)
+		createModule(t, w, inlineSpec("good"))
+		return w.Objects
+	}, func(f *controllertest.Failing) error {
+		if of != f {
+			of, c = f, load.New(f, converting{&memoryModules{serving: map[string]plugins.Revision{}}}, w.content, trust.New(f.Engine))
+			if c.Looked("tabs") {
+				t.Error("it was looked at")
+			}
+		}
+		return c.Reconcile(t.Context(), deaf{}, controller.Key{GroupResource: gvr.Modules, Name: "tabs"})
+	}, func(f *controllertest.Failing) error {
+		status, _, message := controllertest.Condition(controllertest.MustGet(t, f.Engine, gvr.Modules, "", "tabs"), module.ConversionsComplete)
+		if status != "False" || !strings.Contains(message, controllertest.CronTabsDefinition) || !strings.Contains(message, "v2") || !c.Looked("tabs") || c.Looked("other") {
+			return errors.New("it does not say what is missing, or was not looked at: " + status + " " + message)
+		}
+		return nil
+	})
 }

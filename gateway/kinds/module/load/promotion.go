@@ -38,11 +38,11 @@ func (p promotion) lacks(r *module.Report) string {
 	case p.force:
 		return ""
 	case !r.Ended():
-		return "it was promoted, and serves when its trial has ended without a difference"
+		return "it was promoted, and comes into use when its trial has ended without a difference"
 	case r.State != module.Completed || r.Failed > 0:
-		return "it was promoted, and does not serve, as that accepts no failure: promote it with --force"
+		return "it was promoted, but its trial failed: promote it with --force"
 	case r.Different != p.differences:
-		return fmt.Sprintf("it was promoted, and does not serve, as that accepts %d differences and not %d: promote it with --accept-differences", p.differences, r.Different)
+		return fmt.Sprintf("it was promoted with %d differences accepted, but there are %d: promote it with --accept-differences", p.differences, r.Different)
 	}
 	return ""
 }
@@ -63,7 +63,7 @@ func (c *Controller) hold(obj *unstructured.Unstructured, rev plugins.Revision) 
 	}
 	var says []string
 	if c.serving(obj.GetName()).Serving == nil {
-		says = append(says, fmt.Sprintf("content %s, which served, cannot be loaded, and nothing is there to compare with", servedBefore(obj)))
+		says = append(says, fmt.Sprintf("content %s, which was in use, cannot be loaded, so there is nothing to compare with", servedBefore(obj)))
 	}
 	says = append(says, fmt.Sprintf("revision %s of content %s waits", name, rev.Digest))
 	if candidate := status.Candidate; candidate.Is(name) {
@@ -78,7 +78,7 @@ func (c *Controller) hold(obj *unstructured.Unstructured, rev plugins.Revision) 
 			says = append(says, lacks)
 		}
 	}
-	return &module.Refusal{Reason: awaitingPromotion, Message: fmt.Sprintf("%s; see status.candidate, and let it serve with: wasmgate module promote %s", strings.Join(says, "; "), obj.GetName())}
+	return &module.Refusal{Reason: awaitingPromotion, Message: fmt.Sprintf("%s; see status.candidate, and put it into use with: wasmgate module promote %s", strings.Join(says, "; "), obj.GetName())}
 }
 
 // unknownRevision is the name of a revision that served, and of which nothing

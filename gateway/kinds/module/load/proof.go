@@ -38,7 +38,7 @@ func (c *Controller) unproved(ctx context.Context, obj *unstructured.Unstructure
 		case !ok:
 			waits = append(waits, at)
 		case p.Lossless == metav1.ConditionFalse:
-			return &module.Refusal{Reason: module.FieldsLost, Message: fmt.Sprintf("%s: %s\nmend the module or the schemas, or list the field in spec.acknowledgedLoss, if its loss is meant", at, strings.TrimSuffix(p.Message, "\n"))}, nil
+			return &module.Refusal{Reason: module.FieldsLost, Message: fmt.Sprintf("%s: %s\ncorrect the module or the schemas, or list the field in spec.acknowledgedLoss if it may be lost", at, strings.TrimSuffix(p.Message, "\n"))}, nil
 		case p.Again():
 			waits = append(waits, fmt.Sprintf("%s (%s; it is tried again)", at, p.Message))
 		}
@@ -46,7 +46,7 @@ func (c *Controller) unproved(ctx context.Context, obj *unstructured.Unstructure
 	if len(waits) == 0 {
 		return nil, nil
 	}
-	return &module.Refusal{Reason: module.AwaitingProof, Message: "it is being proved that nothing is lost for " + module.FirstNames(waits), Expected: true}, nil
+	return &module.Refusal{Reason: module.AwaitingProof, Message: "the check that nothing is lost has not ended for " + module.FirstNames(waits), Expected: true}, nil
 }
 
 // stillProved is the same just before a revision takes over: a definition may have been

@@ -166,7 +166,7 @@ type heldModules struct {
 func (m *heldModules) held() bool { return m.served.Load() }
 
 func (m *heldModules) Set(ctx context.Context, name string, rev plugins.Revision) error {
-	held := strings.Contains(string(rev.Bytes), "held")
+	held := strings.Contains(unsigned(rev), "held")
 	if held {
 		m.begun <- struct{}{}
 		<-m.release

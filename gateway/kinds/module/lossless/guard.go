@@ -79,7 +79,7 @@ func (g *Guard) Validate(ctx context.Context, a admission.Attributes) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case came.Lossless == metav1.ConditionFalse:
-		text := "the module loses what it converts: " + came.Message + "\nmend the module or the schemas, or list the field in spec.acknowledgedLoss of the WasmModule, if its loss is meant"
+		text := "the module loses what it converts: " + came.Message + "\ncorrect the module or the schemas, or list the field in spec.acknowledgedLoss of the WasmModule if it may be lost"
 		return apierrors.NewInvalid(a.GetKind().GroupKind(), a.GetName(), field.ErrorList{field.Invalid(at, obj.GetName(), gvr.Shorten(text))})
 	case came.Lossless == metav1.ConditionUnknown:
 		a.Warn(fmt.Sprintf("%s: it is not proved that WasmModule %q loses nothing: %s", at, obj.GetName(), gvr.Shorten(came.Message)))

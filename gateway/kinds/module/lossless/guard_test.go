@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/admissiontest"
 	"github.com/wasmgate/wasmgate/conversion/proof"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
@@ -140,5 +143,44 @@ func TestADefinitionIsBoundToWhatIsNotProved(t *testing.T) {
 	g.write(`{"spec":{"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","description":"other"}}},{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`, 0, "<nil>")
 	if !strings.Contains(fmt.Sprint(g.warned), "does not serve yet") {
 		t.Errorf("the warnings are %q", g.warned)
+	}
+}
+
+// Only definitions are looked at that somebody writes as such; a module that cannot be read
+// is told, unless there is none.
+func TestWhatTheGuardLooksAt(t *testing.T) {
+	g := newGate(t)
+	g.report = proof.Report{Verdict: proof.Lossy, Losses: []proof.Loss{{Problem: proof.Lost, Field: "spec.a"}}}
+	g.module("Enforce")
+	bound := controllertest.CRDTree("ks", "K", "v1", "v2")
+	if err := unstructured.SetNestedField(bound, "wasm://tabs", "spec", "conversion", "webhook", "clientConfig", "url"); err != nil {
+		t.Fatal(err)
+	}
+	definitions := schema.GroupVersionResource{Group: gvr.Definitions.Group, Version: "v1", Resource: gvr.Definitions.Resource}
+	others := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "others"}
+	for name, c := range map[string]struct {
+		a     admissiontest.Attributes
+		fails int
+		want  string
+	}{
+		"a definition":            {admissiontest.Attributes{Resource: definitions, Objects: &admissiontest.Objects{After: bound}}, 0, "the module loses what it converts"},
+		"another kind":            {admissiontest.Attributes{Resource: others, Objects: &admissiontest.Objects{After: bound}}, 0, ""},
+		"its status":              {admissiontest.Attributes{Resource: definitions, Subresource: "status", Objects: &admissiontest.Objects{After: bound}}, 0, ""},
+		"the gateway's own":       {admissiontest.Attributes{Resource: definitions, Own: true, Objects: &admissiontest.Objects{After: bound}}, 0, ""},
+		"a deletion":              {admissiontest.Attributes{Resource: definitions, Operation: admission.Delete, Objects: &admissiontest.Objects{}}, 0, ""},
+		"while the store is away": {admissiontest.Attributes{Resource: definitions, Objects: &admissiontest.Objects{After: bound}}, 1, controllertest.ErrAway.Error()},
+	} {
+		guard := lossless.NewGuard(&controllertest.Failing{Engine: g.Objects, Number: c.fails}, g, gateContent{}, g)
+		err := guard.Validate(t.Context(), &c.a)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := g.Objects.Delete(t.Context(), gvr.Modules, "", "tabs", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	a := admissiontest.Attributes{Resource: definitions, Objects: &admissiontest.Objects{After: bound}}
+	if err := lossless.NewGuard(g.Objects, g, gateContent{}, g).Validate(t.Context(), &a); err != nil {
+		t.Errorf("without a module: %v", err)
 	}
 }

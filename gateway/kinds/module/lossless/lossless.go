@@ -84,7 +84,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	if found.again > 0 {
 		q.AddAfter(key, found.again)
 	}
-	if reportErr := c.report(ctx, key.Name, found); reportErr != nil {
+	if reportErr := c.report(ctx, obj, found); reportErr != nil {
 		return gvr.IgnoreNotFound(reportErr)
 	}
 	return gvr.IgnoreNotFound(err)
@@ -241,10 +241,11 @@ func (c *Controller) remember(name string, proofs []module.Proved) {
 	c.known[name] = proofs
 }
 
-// report writes what is known, if it is another.
-func (c *Controller) report(ctx context.Context, name string, found *found) error {
-	obj, err := c.objects.Get(ctx, gvr.Modules, "", name) // a proof takes a while
-	if err != nil {
+// report writes what is known, if it is another. Of a module that was made again in the
+// place of the one that was looked at nothing is known.
+func (c *Controller) report(ctx context.Context, seen *unstructured.Unstructured, found *found) error {
+	obj, err := c.objects.Get(ctx, gvr.Modules, "", seen.GetName()) // a proof takes a while
+	if err != nil || obj.GetUID() != seen.GetUID() {
 		return err
 	}
 	changed, err := module.SetProofs(obj, found.proofs)

@@ -1,6 +1,7 @@
 package lossless_test
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +25,31 @@ func TestTheConditionTellsBranches(t *testing.T) {
 		c := lossless.ConditionOf([]*unstructured.Unstructured{d}, func(*unstructured.Unstructured) module.Proved { return lossless.Outcome(r) }, 1)
 		if c.Message != want {
 			t.Errorf("%q, want %q", c.Message, want)
+		}
+	}
+}
+
+// The first loss is told with its reason, and the others by name: once, with what failures
+// say, however long that is.
+func TestLossesInWords(t *testing.T) {
+	loss := func(problem proof.Problem, field, had, got, message string) proof.Loss {
+		return proof.Loss{Pair: proof.Pair{From: "v1", To: "v2"}, Problem: problem, Field: field, Had: had, Got: got, Message: message, Example: "an example"}
+	}
+	long := strings.Repeat("x", 101)
+	const begin, end = " of spec.a, v1 to v2 and back", "; for example\nan example"
+	for want, losses := range map[string][]proof.Loss{
+		"Lost" + begin + " (1 becomes nothing)":    {loss(proof.Lost, "spec.a", "1", "", "")},
+		"Lost" + begin + " (nothing becomes 2)":    {loss(proof.Lost, "spec.a", "", "2", "")},
+		"Lost" + begin + " (why)":                  {loss(proof.Lost, "spec.a", "1", "2", "why")},
+		"ConversionFails" + begin + " (no number)": {loss(proof.Fails, "spec.a", "", "", "no number")},
+		"NotDeterministic" + begin:                 {loss(proof.Unstable, "spec.a", "1", "2", "")},
+		"NotDeterministic" + begin + "; also spec.b, spec.c, spec.d (no number), spec.a (" + long[:100] + ")": {
+			loss(proof.Unstable, "spec.a", "", "", ""), loss(proof.Lost, "spec.a", "", "", ""), loss(proof.Lost, "spec.b", "", "", ""), loss(proof.Lost, "spec.b", "", "", ""),
+			loss(proof.Refused, "spec.c", "", "", "told nowhere"), loss(proof.Fails, "spec.d", "", "", "no number"), loss(proof.Fails, "spec.a", "", "", long),
+		},
+	} {
+		if got := lossless.Told(proof.Report{Losses: losses}); got != want+end {
+			t.Errorf("got  %s\nwant %s", got, want+end)
 		}
 	}
 }

@@ -191,7 +191,7 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 	t.report.State = module.Completed
 	t.report.Message = summary(t.report, len(resources))
 	if t.skipped > 0 {
-		t.report.Message += fmt.Sprintf("; %d fail with what serves, so that there was nothing to compare", t.skipped)
+		t.report.Message += fmt.Sprintf("; %d fail with the present revision, so there was nothing to compare", t.skipped)
 	}
 	if err != nil {
 		t.report.State = module.Stopped

@@ -260,7 +260,7 @@ func TestATrialThatFailsIsBounded(t *testing.T) {
 	in(t, endless(module.Part{}), func(t *testing.T, w world) { // what serves hangs
 		w.push(t, "good 2")
 		_, r := w.report(t, 10*time.Minute)
-		if r.State != module.Stopped || !strings.Contains(r.Message, "conversions: 0, different: 0, failed: 0; 32 fail with what serves, so that there was nothing to compare; it was stopped 5m0s") {
+		if r.State != module.Stopped || !strings.Contains(r.Message, "conversions: 0, different: 0, failed: 0; 32 fail with the present revision, so there was nothing to compare; it was stopped 5m0s") {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -280,7 +280,7 @@ func TestATrialOfWhatDoesNotEndIsStopped(t *testing.T) {
 		says string
 	}{
 		{module.Report{Conversions: 1, Failed: 1}, "conversions: 6, different: 0, failed: 5; it was stopped after 3 calls in a row that did not end within their time"},
-		{module.Report{}, "conversions: 1, different: 0, failed: 0; 5 fail with what serves, so that there was nothing to compare; it was stopped after 3 calls in a row"},
+		{module.Report{}, "conversions: 1, different: 0, failed: 0; 5 fail with the present revision, so there was nothing to compare; it was stopped after 3 calls in a row"},
 	} {
 		late := module.Part{Report: c.part, Late: true}
 		well := module.Part{Report: module.Report{Conversions: 1}}

@@ -13,6 +13,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/bounds/files"
 	"github.com/wasmgate/wasmgate/gateway/controller"
 )
@@ -100,7 +101,7 @@ func parse(text []byte) (all []*policy, err error) {
 		}
 		one, errs := read(o.Name+" (file)", o.Spec)
 		if len(errs) > 0 {
-			return nil, fmt.Errorf("document %d: %w", n, errs.ToAggregate())
+			return nil, fmt.Errorf("document %d: %w", n, excerpt.Errors(errs))
 		}
 		all = append(all, one)
 	}

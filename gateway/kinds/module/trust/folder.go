@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
@@ -22,7 +23,7 @@ func ReadFolder(objects []*unstructured.Unstructured) (*Folder, error) {
 		}
 		one, errs := read(o.Name, o.Spec)
 		if len(errs) > 0 {
-			return nil, fmt.Errorf("ModuleTrust %q: %w", o.Name, errs.ToAggregate())
+			return nil, fmt.Errorf("ModuleTrust %q: %w", o.Name, excerpt.Errors(errs))
 		}
 		f.policies = append(f.policies, one)
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/signature"
 )
@@ -87,7 +88,7 @@ func read(name string, s spec) (*policy, field.ErrorList) {
 		errs = append(errs, field.Required(at.Child("authorities"), "it demands nothing: it has to have authorities or revokedDigests"))
 	}
 	if len(errs) > 0 {
-		p.broken = errs.ToAggregate()
+		p.broken = excerpt.Errors(errs)
 	}
 	return p, errs
 }

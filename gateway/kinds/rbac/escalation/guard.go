@@ -10,11 +10,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/component-helpers/auth/rbac/validation"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
@@ -179,7 +179,7 @@ func (g Guard) holds(w write, rules []rbacv1.PolicyRule) error {
 	}
 	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s", w.by.Name, w.by.Groups, describe(missing))
 	if err != nil {
-		text += fmt.Sprintf("; resolution errors: [%v]", utilerrors.NewAggregate(each(err)))
+		text += fmt.Sprintf("; resolution errors: [%v]", excerpt.Errors(each(err)))
 	}
 	return errors.New(text)
 }

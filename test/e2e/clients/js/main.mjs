@@ -7,6 +7,7 @@ import * as k8s from '@kubernetes/client-node';
 import { finish, step } from './harness.mjs';
 import { builtInSteps } from './builtin.mjs';
 import { customSteps } from './custom.mjs';
+import { rawSteps } from './raw.mjs';
 import { watchSteps } from './watching.mjs';
 
 const [namespace, group] = process.argv.slice(2);
@@ -15,7 +16,7 @@ assert.ok(namespace && group, 'usage: main.mjs NAMESPACE GROUP');
 const config = new k8s.KubeConfig();
 config.loadFromDefault();
 
-for (const steps of [builtInSteps, customSteps, watchSteps]) {
+for (const steps of [builtInSteps, customSteps, rawSteps, watchSteps]) {
   for (const [name, run] of Object.entries(steps({ config, namespace, group }))) {
     await step(name, run);
   }

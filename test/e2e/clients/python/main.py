@@ -12,6 +12,7 @@ from kubernetes import config
 import builtin_steps
 import custom_steps
 import harness
+import raw_steps
 import watch_steps
 
 
@@ -20,7 +21,7 @@ def main():
         sys.exit(__doc__)
     namespace, group = sys.argv[1:]
     config.load_kube_config()
-    for steps in (builtin_steps, custom_steps, watch_steps):
+    for steps in (builtin_steps, custom_steps, raw_steps, watch_steps):
         for name, run in steps.steps(namespace, group):
             harness.step(name, run)
     harness.say(finished=True)

@@ -1,0 +1,76 @@
+package clients
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// checkout returns the folder of a client that no package manager installs here: the
+// environment variable names a clone of its repository. Without one the test is
+// skipped, in CI too, which cannot clone it.
+func checkout(t *testing.T, variable, repository, probe string) string {
+	t.Helper()
+	dir := os.Getenv(variable)
+	if dir == "" {
+		t.Skipf("%s is not set; it names a clone of %s, as docs/clients.md has it", variable, repository)
+	}
+	if _, err := os.Stat(filepath.Join(dir, probe)); err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return dir
+}
+
+// TestRuby_CLI01 drives a server with a clone of github.com/kubernetes-client/ruby.
+func TestRuby_CLI01(t *testing.T) {
+	t.Parallel()
+	dir := checkout(t, "WASMGATE_CLIENT_RUBY", "https://github.com/kubernetes-client/ruby", "kubernetes/lib")
+	ruby, err := exec.LookPath("ruby")
+	if err != nil {
+		t.Skip("Ruby is absent; install it with: apt-get install ruby ruby-typhoeus")
+	}
+	s := newServer(t)
+	lib := filepath.Join(dir, "kubernetes")
+	args := []string{"-W0", "-I", filepath.Join(lib, "lib"), "-I", filepath.Join(lib, "src"), filepath.Join("ruby", "main.rb")}
+	program{cmd: command(t, s.Kubeconfig, ruby, append(args, arguments(t, s)...)...), grant: s.grant}.run(t)
+}
+
+// TestPerl_CLI01 drives a server with a clone of github.com/kubernetes-client/perl, at the
+// last commit that has all of it.
+func TestPerl_CLI01(t *testing.T) {
+	t.Parallel()
+	dir := checkout(t, "WASMGATE_CLIENT_PERL", "https://github.com/kubernetes-client/perl", "lib/Kubernetes/ApiClient.pm")
+	perl, err := exec.LookPath("perl")
+	if err != nil {
+		t.Skip("Perl is absent; install it with: apt-get install perl")
+	}
+	s := newServer(t)
+	args := []string{"-I", filepath.Join(dir, "lib"), "-I", "perl", filepath.Join("perl", "main.pl")}
+	program{cmd: command(t, s.Kubeconfig, perl, append(args, arguments(t, s)...)...), grant: s.grant}.run(t)
+}
+
+// TestC_CLI01 drives a server with a clone of github.com/kubernetes-client/c, whose
+// library is in the folder kubernetes/build.
+func TestC_CLI01(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(checkout(t, "WASMGATE_CLIENT_C", "https://github.com/kubernetes-client/c", "kubernetes/build/libkubernetes.so"), "kubernetes")
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("gcc is absent; install it with: apt-get install gcc libcurl4-openssl-dev")
+	}
+	sources, err := filepath.Glob(filepath.Join("c", "*.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, library := filepath.Join(t.TempDir(), "client"), filepath.Join(dir, "build")
+	args := append(sources, "-D_GNU_SOURCE", "-Wall", "-o", binary, "-L", library, "-Wl,-rpath,"+library, "-lkubernetes")
+	for _, name := range []string{"api", "config", "external", "include", "model", "watch"} {
+		args = append(args, "-I", filepath.Join(dir, name))
+	}
+	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	s := newServer(t)
+	program{cmd: command(t, s.Kubeconfig, binary, arguments(t, s)...), grant: s.grant}.run(t)
+}
