@@ -103,6 +103,11 @@ type Rule struct {
 	// Across is where the items are that Alike compares, as the places in Among; without
 	// it these are those of the item's own list.
 	Across string `json:"across,omitempty"`
+	// Among are places as Addition has them: the rule is asked only of a text that is at one
+	// of them, of NotAmong only of one that is at none. Items of lists may be told by what they
+	// lack, as 2.volumes[!ephemeral !csi].name.
+	Among    []string `json:"among,omitempty"`
+	NotAmong []string `json:"notAmong,omitempty"`
 	// MessageExpression gives the message in CEL.
 	MessageExpression string `json:"messageExpression,omitempty"`
 	// Reason is Invalid (the default), Forbidden, Required, NotFound, NotSupported,
@@ -154,19 +159,35 @@ func steps(path string) ([]string, error) {
 	}
 	var out []string
 	for _, part := range strings.Split(path, ".") {
-		name := part
-		for strings.HasSuffix(name, "[]") || strings.HasSuffix(name, "{}") {
-			name = name[:len(name)-2]
+		name, elements := part, []string(nil)
+		for {
+			at := strings.LastIndexAny(name, "[{")
+			if at < 0 || !isElement(name[at:]) && lacking(name[at:]) == nil {
+				break
+			}
+			name, elements = name[:at], append(elements, name[at:])
 		}
 		if name == "" {
 			return nil, fmt.Errorf("path %q has an empty part", path)
 		}
-		out = append(out, name)
-		for rest := part[len(name):]; rest != ""; rest = rest[2:] {
-			out = append(out, rest[:2])
-		}
+		slices.Reverse(elements)
+		out = append(append(out, name), elements...)
 	}
 	return out, nil
+}
+
+// lacking are the fields that items of a list lack to which a step leads, as [!a !b].
+func lacking(step string) []string {
+	if !strings.HasPrefix(step, "[!") || !strings.HasSuffix(step, "]") {
+		return nil
+	}
+	names := strings.Fields(step[1 : len(step)-1])
+	for i, name := range names {
+		if names[i] = strings.TrimPrefix(name, "!"); len(names[i]) != len(name)-1 || names[i] == "" {
+			return nil
+		}
+	}
+	return names
 }
 
 // isElement tells a step from a list or map to what is in it.

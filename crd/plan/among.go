@@ -98,8 +98,10 @@ func collect(v any, path []string, add func(any)) {
 			collect(x[path[0]], path[1:], add)
 		}
 	case []any:
-		if path[0] == "[]" {
-			for _, item := range x {
+		without := lacking(path[0])
+		for _, item := range x {
+			has := func(name string) bool { return valueAt(item, name) != nil }
+			if path[0] == "[]" || without != nil && !slices.ContainsFunc(without, has) {
 				collect(item, path[1:], add)
 			}
 		}

@@ -29,6 +29,11 @@ func TestTextsAmongObjectsAround(t *testing.T) {
 		{[]string{"0.list.name"}, "b", false},
 		{[]string{"2.name"}, "a", false}, // there is nothing so far out
 		{[]string{"9.name", "0.name"}, "a", true},
+		{[]string{"0.list[!name]"}, "c", true},
+		{[]string{"0.list[!other].name"}, "b", true},
+		{[]string{"0.list[!name].name"}, "b", false},
+		{[]string{"0.list[!other !name].name"}, "b", false},
+		{[]string{"0.list[!other !more].name"}, "b", true},
 		{nil, "a", false},
 	} {
 		var spots []spot
@@ -43,7 +48,7 @@ func TestTextsAmongObjectsAround(t *testing.T) {
 			t.Errorf("%q at %q: %t", c.text, c.spots, got)
 		}
 	}
-	for _, text := range []string{"", "name", "x.name", ".name", "0.list.[].name"} {
+	for _, text := range []string{"", "name", "x.name", ".name", "0.list.[].name", "0.list.[!a]", "0.[!a].name"} {
 		if _, err := newSpot(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}
@@ -94,5 +99,32 @@ func TestManyTextsAmongMany(t *testing.T) {
 	}
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// A rule may be asked only of texts that are, or are not, at places around, in a time that
+// is linear in how many there are.
+func TestRulesOfTextsAtPlacesAround(t *testing.T) {
+	for own, want := range map[string]string{
+		`{among: [1.name], message: is there}`:                            `inner.text: Invalid value: "a": is there`,
+		`{among: [1.name], rule: "size(self) == 1"}`:                      "",
+		`{among: [1.other], message: is there}`:                           "",
+		`{notAmong: [1.name], message: is not there}`:                     "",
+		`{notAmong: [1.other, "1.tags[]"], message: is not there}`:        `inner.text: Invalid value: "a": is not there`,
+		`{among: [1.name], notAmong: [1.other], message: is in one}`:      `inner.text: Invalid value: "a": is in one`,
+		`{among: [1.name], notAmong: [1.other, 1.name], message: in one}`: "",
+	} {
+		said := ""
+		for _, e := range samples(t, `inner.text: {rules: [`+own+`]}`).Validate(t.Context(), parsed(t, `{name: a, tags: [b], inner: {text: a}}`), nil) {
+			said += e.Error()
+		}
+		if said != want {
+			t.Errorf("%s: %q, want %q", own, said, want)
+		}
+	}
+	for _, r := range []Rule{{Among: []string{"name"}}, {NotAmong: []string{"x.y"}}} {
+		if _, err := NewLibrary(nil).Plan(reflect.TypeFor[*corev1.Pod](), Additions{"spec.nodeName": {Rules: []Rule{r}}}); err == nil {
+			t.Errorf("%v is taken", r)
+		}
 	}
 }

@@ -21,6 +21,8 @@ type rule struct {
 	message   *dyn.Expression
 	// across is where the items are that are compared, nil for those of one list.
 	across *spot
+	// among and not are where a text is, or is not, of which it is asked.
+	among, not []spot
 	// change: the rule is about the state before.
 	change bool
 	// none is shown in place of a field that is not there.
@@ -37,6 +39,13 @@ func newRule(r Rule, t reflect.Type) (rule, error) {
 		}
 		made.across = &where
 	}
+	var err error
+	if made.among, err = spots(r.Among); err != nil {
+		return rule{}, err
+	}
+	if made.not, err = spots(r.NotAmong); err != nil {
+		return rule{}, err
+	}
 	if r.MessageExpression != "" {
 		made.message = dyn.New(r.MessageExpression)
 	}
@@ -46,7 +55,7 @@ func newRule(r Rule, t reflect.Type) (rule, error) {
 // ask returns what is wrong, if the condition is not met. A value for which the
 // condition cannot be evaluated does not meet it.
 func (r *rule) ask(p place) *field.Error {
-	if p.value == nil || r.change && p.old == nil || !concerns(r.If, p.value) || !r.compared(p).alike(p.value, r.Alike) {
+	if p.value == nil || r.change && p.old == nil || !concerns(r.If, p.value) || !r.compared(p).alike(p.value, r.Alike) || !r.placed(p) {
 		return nil
 	}
 	vars := dyn.Variables{Self: p.value, Old: p.old, Key: p.key, Up: p.up, Within: p.asking}
@@ -107,6 +116,15 @@ func (r *rule) compared(p place) *items {
 		return p.beside
 	}
 	return p.asking.items(*r.across, p.up)
+}
+
+// placed tells whether a text is where those are of which the rule is asked.
+func (r *rule) placed(p place) bool {
+	if r.among == nil && r.not == nil {
+		return true
+	}
+	s, ok := p.value.(string)
+	return ok && (r.among == nil || p.asking.among(r.among, p.up, s)) && (r.not == nil || !p.asking.among(r.not, p.up, s))
 }
 
 // concerns tells whether a value has the field, or the field with the text, that
