@@ -29,6 +29,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 	"github.com/wasmgate/wasmgate/gateway/server/accounting"
+	"github.com/wasmgate/wasmgate/gateway/server/storagebackend"
 )
 
 // newEngine makes the engine with all built-in definitions, as the kinds extend them.
@@ -118,7 +119,7 @@ func (g *gateway) showMemory(served *catalog.Catalog) error {
 }
 
 // sizeOf tells the size of a database, for who reads metrics and does not wait for long.
-func sizeOf(s store) func() (int64, error) {
+func sizeOf(s storagebackend.Store) func() (int64, error) {
 	return func() (int64, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/wasmgate/wasmgate/gateway/admitting/guards"
@@ -12,7 +11,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/all"
 	"github.com/wasmgate/wasmgate/gateway/options"
 	"github.com/wasmgate/wasmgate/gateway/server/identity"
-	"github.com/wasmgate/wasmgate/storage/etcd"
+	"github.com/wasmgate/wasmgate/gateway/server/storagebackend"
 )
 
 // look refuses files of flags that cannot be used, before anything is made: what would
@@ -24,12 +23,7 @@ func look(ctx context.Context, g *gateway) error {
 		asked = "authorization-webhook-config-file"
 	}
 	return options.Look(slices.Concat(identity.Files(o), all.Files(o), auditFiles(o.Audit), []options.File{
-		{Flag: "etcd-cafile", Paths: []string{o.EtcdCAFile, o.EtcdCertFile, o.EtcdKeyFile}, Look: func() error {
-			if err := etcd.LookAtFiles(etcdFiles(o)); err != nil {
-				return fmt.Errorf("%s: %w", flagOf(err), err)
-			}
-			return nil
-		}},
+		{Flag: "etcd-cafile", Paths: []string{o.EtcdCAFile, o.EtcdCertFile, o.EtcdKeyFile}, Look: func() error { return storagebackend.LookAtFiles(o) }},
 		{Flag: asked, Paths: []string{o.Authorization.ConfigFile, o.Authorization.Webhook.ConfigFile}, Look: func() error {
 			c, err := authorization(o, g.name, modes(authz.Always(false)))
 			if err != nil {

@@ -24,7 +24,7 @@ func (g *gateway) newHealth() *health.Registry {
 	r.Add("etcd", health.Cached(within(g.options.EtcdHealthcheckTimeout, g.store.Healthy), storeCheckAge, nil))
 	r.Add("etcd-readiness", health.Cached(within(g.options.EtcdReadycheckTimeout, g.store.Healthy), storeCheckAge, nil), health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
-	g.addEncryptionCheck(r)
+	g.encryption.AddCheck(r)
 	if g.guards != nil { // what was before is in force, and all gateways would not be ready at once
 		r.Add("guards", g.guards.Check, health.Healthz)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/health"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
+	"github.com/wasmgate/wasmgate/gateway/server/storagebackend"
 )
 
 // Liveness waits for each step of the start as long as --livez-grace-period says, and
@@ -33,4 +34,4 @@ func TestLivenessWaitsForTheStartAsLongAsItIsTold_HLT05(t *testing.T) {
 }
 
 // nowhere is a store that nobody asks.
-type nowhere struct{ store }
+type nowhere struct{ storagebackend.Store }

@@ -33,8 +33,8 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/pki/private"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/server/accounting"
-	"github.com/wasmgate/wasmgate/gateway/server/encryption"
 	"github.com/wasmgate/wasmgate/gateway/server/identity"
+	"github.com/wasmgate/wasmgate/gateway/server/storagebackend"
 	"github.com/wasmgate/wasmgate/gateway/transport"
 )
 
@@ -52,7 +52,7 @@ type gateway struct {
 	url      string // where clients on this machine reach it
 	name     string // among those that share a store
 	log      zerolog.Logger
-	store    store
+	store    storagebackend.Store
 	engine   *engine.Engine
 	identity *identity.Identity
 	// authorizer says who may do what, to whoever asks.
@@ -66,15 +66,14 @@ type gateway struct {
 	health *health.Registry
 	// storeHealth tells whether the store is well.
 	storeHealth health.Check
-	// encryption is that of the store's values, nil for none; endEncryption ends it.
-	encryption    *encryption.Encryption
-	endEncryption context.CancelFunc
-	metrics       *metrics.Metrics
-	memory        *memory.Budget
-	audit         *audit.Trail
-	hooks         hooks
-	handler       *api.Handler
-	http          *transport.Server
+	// encryption is that of the store's values, nil for none.
+	encryption *storagebackend.Encryption
+	metrics    *metrics.Metrics
+	memory     *memory.Budget
+	audit      *audit.Trail
+	hooks      hooks
+	handler    *api.Handler
+	http       *transport.Server
 }
 
 // Run serves until ctx ends, and then stops in order: readiness fails, the
@@ -96,22 +95,21 @@ func Run(ctx context.Context, o options.Serve, log zerolog.Logger, started func(
 	g.url, g.name = identity.URL(o, listener.Addr()), nameAt(listener.Addr())
 	closeStore := func() error { return nil }
 	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx)), closeStore()) }()
-	if err := readEncryption(ctx, g); err != nil {
+	if g.encryption, err = storagebackend.ReadEncryption(ctx, o, g.name, log); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	if err := openData(o.DataDir); err != nil {
 		return errors.Join(fmt.Errorf("--data-dir: %w", err), listener.Close())
 	}
-	store, end, err := openStore(ctx, o, g.metrics, log)
+	store, end, err := storagebackend.Open(ctx, o, g.metrics, log)
 	if err != nil {
 		if ctx.Err() != nil { // told to stop while starting
 			err = nil
 		}
 		return errors.Join(err, listener.Close())
 	}
-	g.store, closeStore = store, end
+	g.store, closeStore = g.encryption.Around(store, g.metrics), end
 	log.Info().Int64("budget", g.memory.Total()).Int64("go", memory.LimitRuntime(g.memory.Total())).Msg("memory")
-	g.encrypt()
 	if err := g.build(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -152,9 +150,7 @@ func (g *gateway) close(ctx context.Context) error {
 	if g.identity != nil {
 		g.identity.Close()
 	}
-	if g.endEncryption != nil {
-		g.endEncryption()
-	}
+	g.encryption.Close()
 	return errors.Join(errs...)
 }
 
@@ -242,11 +238,11 @@ func (g *gateway) run(ctx context.Context, listener net.Listener, started func(o
 		return nil
 	})
 	work.Go(func() error {
-		g.watchStore(background)
+		storagebackend.Watch(background, g.storeHealth, g.options.EtcdServers, g.log)
 		return nil
 	})
 	work.Go(func() error {
-		g.followEncryption(background)
+		g.encryption.Run(background)
 		return nil
 	})
 	work.Go(func() error {

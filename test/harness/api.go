@@ -172,11 +172,15 @@ func (a *API) Eventually(path string, ok func(*Reply) bool) *Reply {
 	return last
 }
 
+// patience is how long what happens by itself may take: a large module is compiled in half
+// a minute by two cores that have nothing else to do.
+const patience = 4 * time.Minute
+
 // Eventually polls until ok, and fails the test when that takes too long.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	if !Poll(requestTimeout, ok) {
-		t.Fatalf("%s: not as expected after %s", what, requestTimeout)
+	if !Poll(patience, ok) {
+		t.Fatalf("%s: not as expected after %s", what, patience)
 	}
 }
 

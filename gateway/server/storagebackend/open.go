@@ -1,4 +1,4 @@
-package server
+package storagebackend
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"github.com/wasmgate/wasmgate/storage/etcd"
 )
 
-// store is what a gateway asks of the store that it serves.
-type store interface {
+// Store is what a gateway asks of the store that it serves.
+type Store interface {
 	storage.Store
 	// Healthy fails when the store does not answer before ctx ends.
 	Healthy(ctx context.Context) error
@@ -38,9 +38,11 @@ type store interface {
 // was told to, just before this one was started, is answering its last requests.
 const leaving = 15 * time.Second
 
-// openStore opens the store that the options ask for: an etcd cluster, or one
-// inside this process. close ends it.
-func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zerolog.Logger) (store *etcd.Store, close func() error, err error) {
+// Open opens the store that the options ask for: an etcd cluster, or one inside this
+// process. Its calls are counted in m. It fails where a kube-apiserver serves the store, if
+// that is not asked for. The caller calls close, once nothing uses the store any more; it
+// is nil with an error.
+func Open(ctx context.Context, o options.Serve, m *metrics.Metrics, log zerolog.Logger) (store Store, close func() error, err error) {
 	log = log.With().Str("component", "etcd").Logger()
 	keys, err := resourceKeys(o)
 	if err != nil {
@@ -70,6 +72,15 @@ func openStore(ctx context.Context, o options.Serve, m *metrics.Metrics, log zer
 		log.Warn().Str("url", url).Msg("embedded etcd listens for clients without authentication")
 	}
 	return e.Store(), e.Close, nil
+}
+
+// LookAtFiles refuses files by which an etcd cluster is reached that cannot be used; the
+// error names the flag.
+func LookAtFiles(o options.Serve) error {
+	if err := etcd.LookAtFiles(etcdFiles(o)); err != nil {
+		return fmt.Errorf("%s: %w", flagOf(err), err)
+	}
+	return nil
 }
 
 // etcdFiles are the files by which an etcd cluster is reached.
