@@ -82,6 +82,46 @@ func TestLevelsHaveTheirSchemasLookedAt(t *testing.T) {
 	if want := []string{"flowschemas/a", "flowschemas/c", "prioritylevelconfigurations/"}; !slices.Equal(q.keys, want) {
 		t.Errorf("%q are looked at, want %q", q.keys, want)
 	}
+	o.Break(gvr.FlowSchemas)
+	if err := flowcontrol.NewKeeper(o).Reconcile(t.Context(), q, controller.Key{GroupResource: gvr.PriorityLevels, Name: "one"}); err == nil {
+		t.Error("that schemas cannot be read is not told")
+	}
+}
+
+// A condition tells since when it is so: naming another level that is missing, too, is
+// told without that it began anew.
+func TestSinceWhenALevelIsMissing(t *testing.T) {
+	o := served(t)
+	const long = "2001-02-03T04:05:06Z"
+	controllertest.MustCreate(t, o, gvr.FlowSchemas, schemaOf("mine", "one"))
+	k := flowcontrol.NewKeeper(o)
+	since := func() (at, message string) {
+		t.Helper()
+		if err := k.Reconcile(t.Context(), &asked{}, controller.Key{GroupResource: gvr.FlowSchemas, Name: "mine"}); err != nil {
+			t.Fatal(err)
+		}
+		all, _, _ := unstructured.NestedSlice(controllertest.MustGet(t, o, gvr.FlowSchemas, "", "mine").Object, "status", "conditions")
+		if len(all) != 1 {
+			t.Fatal(all)
+		}
+		at, _ = all[0].(tree)["lastTransitionTime"].(string)
+		message, _ = all[0].(tree)["message"].(string)
+		return at, message
+	}
+	since()
+	controllertest.MustChange(t, o, gvr.FlowSchemas, "status", "", "mine", func(obj *unstructured.Unstructured) {
+		obj.Object["status"].(tree)["conditions"].([]any)[0].(tree)["lastTransitionTime"] = long
+	})
+	controllertest.MustChange(t, o, gvr.FlowSchemas, "", "", "mine", func(obj *unstructured.Unstructured) {
+		obj.Object["spec"].(tree)["priorityLevelConfiguration"].(tree)["name"] = "two"
+	})
+	if at, message := since(); at != long || !strings.Contains(message, `"two"`) {
+		t.Errorf("since %s: %s", at, message)
+	}
+	controllertest.MustCreate(t, o, gvr.PriorityLevels, tree{"apiVersion": "flowcontrol.apiserver.k8s.io/v1", "kind": "PriorityLevelConfiguration", "metadata": tree{"name": "two"}, "spec": tree{"type": "Exempt"}})
+	if at, message := since(); at == long || !strings.Contains(message, "exists") {
+		t.Errorf("since %s: %s", at, message)
+	}
 }
 
 // Of what is kept, what is missing or was changed comes back, what is not suggested any
