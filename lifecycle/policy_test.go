@@ -44,6 +44,7 @@ func TestPolicy(t *testing.T) {
 		"VER-08 a field goes with its version":                {part(life(Beta, 30, 33, 36, ""), 36), ""},
 		"VER-08 a field goes before its version":              {part(life(Beta, 30, 33, 36, ""), 35), "1"},
 		"VER-08 a field of a version that nobody knows":       {part(life(Beta, 30, 33, 36, ""), 36)[1:], "1"},
+		"VER-08 another version stays":                        {append([]Element{{Version, "g/v1", "", life(Stable, 20, 0, 0, "")}}, part(life(Beta, 30, 33, 36, ""), 36)...), ""},
 		"VER-10 stable replaces stable":                       {pair(Version, Stable, Stable), ""},
 		"VER-10 stable replaces beta":                         {pair(Version, Beta, Stable), ""},
 		"VER-10 beta replaces beta":                           {pair(Version, Beta, Beta), ""},

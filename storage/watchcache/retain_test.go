@@ -125,6 +125,9 @@ func TestFewEventsGrowOld(t *testing.T) {
 	if _, err := behind.TryNext(1); !IsExpired(err) || !behind.Expired() {
 		t.Errorf("a watcher that fell behind: %v", err)
 	}
+	if follower.Expired() {
+		t.Error("a watcher that had seen all is said to have fallen behind")
+	}
 	if _, err := b.Watch(last - 1); !IsExpired(err) {
 		t.Errorf("a watch from before the dropped events: %v", err)
 	}

@@ -92,7 +92,11 @@ func TestFailedCallsAreBounded(t *testing.T) {
 	}
 	now = now.Add(MaxAge / 2)
 	c.Keep("a", plugins.Convert, one, fmt.Append(nil, 2*MaxCalls-1), errTrap)
-	now = now.Add(MaxAge/2 + 1)
+	now = now.Add(MaxAge / 2)
+	if n := len(c.Of("a")); n != MaxCalls {
+		t.Errorf("at the end of the hour %d are kept", n)
+	}
+	now = now.Add(1)
 	if got := c.Of("a"); len(got) != 1 || got[0].Times != 2 {
 		t.Errorf("after an hour: %+v", got)
 	}
