@@ -2,6 +2,7 @@ package escalation_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -73,4 +74,22 @@ func TestGuard_WhatIsMissingIsTold(t *testing.T) {
 		`{APIGroups:[""], Resources:["events"], Verbs:["get"]}`+"\n"+`{APIGroups:[""], Resources:["nodes"], Verbs:["get"]}`+"\n"+
 		`{APIGroups:[""], Resources:["secrets"], ResourceNames:["n"], Verbs:["get"]}`+"\n"+`{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}`+"\n"+
 		`{NonResourceURLs:["/metrics"], Verbs:["get"]}`)
+}
+
+// unread is an update of an object whose state before cannot be read.
+type unread struct{ admission.Attributes }
+
+func (unread) GetResource() schema.GroupVersionResource { return configMaps.WithVersion("v1") }
+func (unread) GetSubresource() string                   { return "" }
+func (unread) GetOperation() admission.Operation        { return admission.Update }
+func (unread) IsOwn() bool                              { return false }
+func (unread) GetOldObject(context.Context) (*unstructured.Unstructured, error) {
+	return nil, controllertest.ErrAway
+}
+
+// Where it cannot be found out what the owners were, nobody changes them.
+func TestOwners_WhatTheyWereHasToBeKnown(t *testing.T) {
+	if err := (escalation.Owners{May: authority(nil)}).Validate(t.Context(), unread{}); !errors.Is(err, controllertest.ErrAway) {
+		t.Errorf("it is let through: %v", err)
+	}
 }
