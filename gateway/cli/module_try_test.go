@@ -90,7 +90,7 @@ func TestSamplesAmongOthers(t *testing.T) {
 
 // Golden files tell numbers apart by all of their digits, and not by how they are written.
 func TestNumbersOfGoldenFilesAreExact(t *testing.T) {
-	const made = `{"a":[9007199254740993],"b":1.0,"c":1e3,"d":18446744073709551615,"e":0.5,"f":-2.0,"g":-9007199254740993,"h":-0.0}`
+	const made = `{"a":[9007199254740993],"b":1.0,"c":1e3,"d":18446744073709551615,"e":0.5,"f":-2.0,"g":-9007199254740993,"h":-0.0,"i":1e25,"j":-3e25,"k":-0.75}`
 	c := &tryCommand{golden: t.TempDir(), update: true}
 	if _, err := c.compare("a.yaml", "v2", [][]byte{[]byte(made)}); err != nil {
 		t.Fatal(err)
@@ -105,6 +105,9 @@ func TestNumbersOfGoldenFilesAreExact(t *testing.T) {
 		strings.ReplaceAll(made, "-9007199254740993", "-9007199254740992"): "g: want -9007199254740993, got -9007199254740992",
 		strings.ReplaceAll(made, "551615", "551614"):                       "d: want 18446744073709551615, got 18446744073709551614",
 		strings.ReplaceAll(made, "0.5", "0.25"):                            "e: want 0.5, got 0.25",
+		strings.ReplaceAll(made, "1e25", "2e25"):                           "i: want 1e+25, got 2e+25",
+		strings.ReplaceAll(made, "-3e25", "-4e25"):                         "j: want -3e+25, got -4e+25",
+		strings.ReplaceAll(made, "-0.75", "-0.875"):                        "k: want -0.75, got -0.875",
 		strings.ReplaceAll(made, "1.0", `"1"`):                             `b: want 1, got "1"`,
 	} {
 		if is, err := c.compare("a.yaml", "v2", [][]byte{[]byte(got)}); err != nil || is.Problem != want {
