@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
+	"github.com/wasmgate/wasmgate/gateway/server/offline"
 )
 
 // A variable whose value is none for its flag is a mistake, whichever the command.
@@ -126,7 +127,7 @@ func TestWhatCannotBePrintedIsAnError(t *testing.T) {
 	golden := t.TempDir()
 	replace := strings.NewReplacer("WASM", written(t, "m.wasm", "wasm"), "CRD", written(t, "crd.yaml", "crd"), "YAML", written(t, "a.yaml", "kind: A\n"), "GOLDEN", golden,
 		"DEFINED", written(t, "defined.yaml", lintedCRD), "WAITING", "--kubeconfig "+waiting.kubeconfig)
-	b := &bench{findings: lost, answer: workbench.Answer{Reply: "{}", Problem: "p"}, is: workbench.Inspection{Problem: "p"}, samples: []workbench.Sample{{Version: "v1", Problem: "p"}},
+	b := &bench{Signing: offline.Tools{}, findings: lost, answer: workbench.Answer{Reply: "{}", Problem: "p"}, is: workbench.Inspection{Problem: "p"}, samples: []workbench.Sample{{Version: "v1", Problem: "p"}},
 		compared: workbench.Compared{Places: []workbench.ComparedPath{{}}}, measured: workbench.Measured{Rows: []workbench.Row{{}}}, operations: []workbench.Operation{{}}}
 	for _, line := range []string{
 		"version", "version -o yaml", "version -o json",
@@ -147,6 +148,3 @@ func TestWhatCannotBePrintedIsAnError(t *testing.T) {
 		}
 	}
 }
-
-// NewKey makes a pair of keys that nobody looks at.
-func (*bench) NewKey() (private, public []byte, err error) { return []byte("key"), []byte("pub"), nil }
