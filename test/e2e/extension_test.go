@@ -167,18 +167,38 @@ func listedByKubectl(t *testing.T, front *harness.Gateway) {
 	}
 }
 
-// sample is Kubernetes' own example of an extension server, as its module is published.
-const sample = "k8s.io/sample-apiserver@v0.36.3"
+// sample is Kubernetes' own example of an extension server, as its module is published, of the
+// release of the libraries in go.mod.
+const sample = "k8s.io/sample-apiserver@v0.37.2"
+
+// sampleServer builds it with the versions of libraries that wasmgate is built with, most of
+// which are compiled already.
+func sampleServer(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range []string{"mod edit -module sample -require " + sample, "build -mod=mod -o sample k8s.io/sample-apiserver"} {
+		cmd := exec.Command("go", strings.Fields(line)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("%s cannot be built here: %v %s", sample, err, out)
+		}
+	}
+	return filepath.Join(dir, "sample")
+}
 
 // Kubernetes' sample-apiserver works behind a gateway without a change: it asks it who
 // users are and what they may do.
 func TestSampleAPIServer(t *testing.T) {
-	bin := t.TempDir()
-	build := exec.Command("go", "install", sample)
-	build.Env = append(os.Environ(), "GOBIN="+bin, "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Skipf("%s cannot be built here: %v %s", sample, err, out)
-	}
+	program := sampleServer(t)
 	front := harness.Start(t, harness.Options{})
 	api := front.API(t)
 	const config = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
@@ -190,7 +210,7 @@ func TestSampleAPIServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	server := exec.Command(filepath.Join(bin, "sample-apiserver"), "--etcd-servers="+etcd.String(), "--secure-port="+e.port, "--bind-address=127.0.0.1",
+	server := exec.Command(program, "--etcd-servers="+etcd.String(), "--secure-port="+e.port, "--bind-address=127.0.0.1",
 		"--kubeconfig="+front.Kubeconfig, "--authentication-kubeconfig="+front.Kubeconfig, "--authorization-kubeconfig="+front.Kubeconfig,
 		"--tls-cert-file="+e.cert, "--tls-private-key-file="+e.key)
 	server.Stdout, server.Stderr = &log, &log
