@@ -29,7 +29,7 @@ type Story struct {
 	Want    string
 }
 
-// trouble is what happens at the n-th write of a leader.
+// trouble is what happens at the n-th write of a leader, or at its n-th call.
 type trouble int
 
 const (
@@ -46,6 +46,8 @@ const (
 	// frozen: the leader stands still until another has done its work, and then
 	// goes on.
 	frozen
+	// failing: a call fails, a read or a write, and nothing else happens.
+	failing
 )
 
 // Of the time of a story's own clock, which passes when all wait: enough is
@@ -58,11 +60,14 @@ const (
 // most is how many writes a leader may make before its story is no story.
 const most = 10_000
 
-// Tell tells the story without trouble, with a stale cache, and with each other
-// trouble at each of the writes.
+// mostFailing is how many of the calls of a story fail in turn, from the first on.
+const mostFailing = 150
+
+// Tell tells the story without trouble, with a stale cache, with each other trouble at
+// each of the writes, and with each of the calls failing.
 func (s Story) Tell(t *testing.T) {
-	writes := 0
-	if !t.Run("undisturbed", func(t *testing.T) { writes = s.tell(t, none, 0) }) {
+	writes, calls := 0, 0
+	if !t.Run("undisturbed", func(t *testing.T) { writes, calls = s.tell(t, none, 0) }) {
 		return
 	}
 	if writes == 0 {
@@ -74,6 +79,9 @@ func (s Story) Tell(t *testing.T) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) { s.tell(t, what, n) })
 		}
 	}
+	for n := 1; n <= min(calls, mostFailing); n++ {
+		t.Run(fmt.Sprintf("failed call %d", n), func(t *testing.T) { s.tell(t, failing, n) })
+	}
 }
 
 // telling is one telling of a story.
@@ -83,14 +91,14 @@ type telling struct {
 	what trouble
 	at   int
 
-	mu     sync.Mutex
-	writes int
+	mu            sync.Mutex
+	writes, calls int
 	// struck is closed when the trouble has come, and thaw when a leader that
 	// stands still goes on.
 	struck, thaw chan struct{}
 }
 
-func (s Story) tell(t *testing.T, what trouble, at int) (writes int) {
+func (s Story) tell(t *testing.T, what trouble, at int) (writes, calls int) {
 	synctest.Test(t, func(t *testing.T) {
 		y := &telling{Story: s, Objects: s.World(t), what: what, at: at, struck: make(chan struct{}), thaw: make(chan struct{})}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -103,7 +111,7 @@ func (s Story) tell(t *testing.T, what trouble, at int) (writes int) {
 				}
 			}()
 		}
-		stop := Start(t, y.Objects, s.Lead(&Seat{y.Objects, func(ctx context.Context, key controller.Key, commit func() error) error {
+		stop := Start(t, y.Objects, s.Lead(&Seat{y.Objects, y.call, func(ctx context.Context, key controller.Key, commit func() error) error {
 			return y.write(t, ctx, key, commit)
 		}})...)
 		defer func() { stop() }()
@@ -121,9 +129,9 @@ func (s Story) tell(t *testing.T, what trouble, at int) (writes int) {
 		if y.foretold != nil {
 			t.Errorf("said of one object, and known of another: %q", y.foretold)
 		}
-		writes = y.writes
+		writes, calls = y.writes, y.calls
 	})
-	return writes
+	return writes, calls
 }
 
 // strike sees to what the trouble needs of others than the leader.
@@ -138,7 +146,7 @@ func (y *telling) strike(t *testing.T, stop *func()) {
 		return
 	}
 	lead := func() func() {
-		return Start(t, y.Objects, y.Lead(&Seat{y.Objects, func(_ context.Context, _ controller.Key, commit func() error) error { return commit() }})...)
+		return Start(t, y.Objects, y.Lead(&Seat{y.Objects, func() error { return nil }, func(_ context.Context, _ controller.Key, commit func() error) error { return commit() }})...)
 	}
 	switch y.what {
 	case endsBefore, endsAfter:
@@ -155,11 +163,22 @@ func (y *telling) strike(t *testing.T, stop *func()) {
 // errEnded is what a leader gets that ends with a write.
 var errEnded = errors.New("the gateway ended")
 
+// call is a call of the first leader.
+func (y *telling) call() error {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.calls++; y.what != failing || y.calls != y.at {
+		return nil
+	}
+	close(y.struck)
+	return ErrAway
+}
+
 // write makes a write of the first leader.
 func (y *telling) write(t *testing.T, ctx context.Context, key controller.Key, commit func() error) error {
 	y.mu.Lock()
 	y.writes++
-	now, many := y.writes == y.at, y.writes > most
+	now, many := y.what != failing && y.writes == y.at, y.writes > most
 	y.mu.Unlock()
 	if now {
 		close(y.struck)
