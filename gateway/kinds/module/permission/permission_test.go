@@ -2,10 +2,12 @@ package permission_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -198,5 +200,25 @@ func TestSecretsOfRegistriesAreTheirReaders(t *testing.T) {
 		"r.example.com/b:v1": `User "amy" cannot get resource "secrets"`, "other.example.com/a:v1": `User "amy" cannot get resource "secrets"`,
 	} {
 		refused(t, image, w.patch(gvr.Modules, "amy", "two", `{"spec":{"source":{"oci":{"image":"`+image+`"}}}}`), text)
+	}
+}
+
+// unread is an update of a module whose present state cannot be read.
+type unread struct{ admission.Attributes }
+
+func (unread) GetResource() schema.GroupVersionResource { return gvr.Modules.WithVersion("v1") }
+func (unread) GetSubresource() string                   { return "" }
+func (unread) IsOwn() bool                              { return false }
+func (unread) GetObject() *unstructured.Unstructured    { return &unstructured.Unstructured{} }
+func (unread) GetOldObject(context.Context) (*unstructured.Unstructured, error) {
+	return nil, errUnread
+}
+
+var errUnread = errors.New("the present state does not convert")
+
+// What was permitted before is not known of what cannot be read, so nothing is permitted.
+func TestGuard_WhatCannotBeReadIsNotPermitted(t *testing.T) {
+	if err := (permission.Guard{May: authority{}}).Validate(t.Context(), unread{}); !errors.Is(err, errUnread) {
+		t.Error(err)
 	}
 }
