@@ -129,6 +129,8 @@ func (s Story) tell(t *testing.T, what trouble, at int) (writes, calls int) {
 		if y.foretold != nil {
 			t.Errorf("said of one object, and known of another: %q", y.foretold)
 		}
+		y.mu.Lock() // controllers may go on
+		defer y.mu.Unlock()
 		writes, calls = y.writes, y.calls
 	})
 	return writes, calls
