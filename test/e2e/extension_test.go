@@ -171,8 +171,8 @@ func listedByKubectl(t *testing.T, front *harness.Gateway) {
 // release of the libraries in go.mod.
 const sample = "k8s.io/sample-apiserver@v0.37.2"
 
-// sampleServer builds it with the versions of libraries that wasmgate is built with, most of
-// which are compiled already.
+// sampleServer builds it with the versions of libraries that wasmgate is built with, so that
+// those that both use are compiled once.
 func sampleServer(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

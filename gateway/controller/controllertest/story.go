@@ -64,7 +64,7 @@ const most = 10_000
 const mostFailing = 150
 
 // Tell tells the story without trouble, with a stale cache, with each other trouble at
-// each of the writes, and with each of the calls failing.
+// each of the writes, and with each of the first calls failing.
 func (s Story) Tell(t *testing.T) {
 	writes, calls := 0, 0
 	if !t.Run("undisturbed", func(t *testing.T) { writes, calls = s.tell(t, none, 0) }) {
@@ -144,7 +144,7 @@ func (y *telling) strike(t *testing.T, stop *func()) {
 	select {
 	case <-y.struck:
 	case <-time.After(enough):
-		t.Log("there was no such write")
+		t.Log("there was no such write, or call")
 		return
 	}
 	lead := func() func() {
