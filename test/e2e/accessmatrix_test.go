@@ -16,6 +16,7 @@ var writeMatrix = flag.Bool("access.write", false, "write what is answered into 
 // TestPathsAnswerNoMoreThanTheirTableSays_RBAC asks for every path of the table in
 // docs/access.md as everybody that it has a column for.
 func TestPathsAnswerNoMoreThanTheirTableSays_RBAC(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	as := []string{"-", "plain", "viewer", "editor", "module-author", "crd-author"}
 	var lines strings.Builder

@@ -331,9 +331,3 @@ func TestReferencesToModulesAreChecked_WP01_WP02_WP03(t *testing.T) {
 		WantStatus(400, "BadRequest", `module "`+name+`" orders nothing: `, `the module does not have this hook; it has [wasmgate_admit]`)
 	a.api.Delete(modulePath + "/" + name).Want(200)
 }
-
-// TestAdmissionDoc types the commands of docs/admission.md, in order.
-func TestAdmissionDoc_WP02(t *testing.T) {
-	typeDocument(t, "admission.md", "policy.wasm", []string{`denied the request: ConfigMap prices needs a label "team"`, "sales   standard", `"policy" deleted`,
-		"exceeded quota: few, requested: count/secrets=1, used: count/secrets=1, limited: count/secrets=1"})
-}

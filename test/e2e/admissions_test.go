@@ -27,6 +27,7 @@ var uncalled = regexp.MustCompile(`failed to call webhook: (?:[^"\\]|\\.)*`)
 // TestTableOfAdmissionByModules_WP02 tells the stories of webhooks again, and
 // the webhook is a module.
 func TestTableOfAdmissionByModules_WP02(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	s := harness.Start(t, harness.Options{})
 	pushModule(t, s.API(t), "answers", plugintest.Build(t, "github.com/wasmgate/wasmgate/test/story/admissions/module"))

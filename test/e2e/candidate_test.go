@@ -44,7 +44,7 @@ func goModule(t *testing.T, source string) (file string) {
 	}
 	file = filepath.Join(dir, "module.wasm")
 	env := append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
-	shell(t, root, env, "go build -buildmode=c-shared -o "+file+" "+filepath.Join(dir, "main.go"))
+	harness.Shell(t, root, env, "go build -buildmode=c-shared -o "+file+" "+filepath.Join(dir, "main.go"))
 	return file
 }
 
@@ -107,6 +107,7 @@ func mustContain(t *testing.T, out string, parts ...string) {
 // With spec.rollout: Shadow a new revision waits, is tried over live objects, and
 // serves when it is promoted, with what it changes accepted.
 func TestACandidateIsTriedBeforeItServes(t *testing.T) {
+	t.Parallel()
 	second := converter(t, `return o.At("spec", "host").SetString("new-" + host)`)
 	third := converter(t, `if host == "two" { return errBroken }; return nil`)
 	s := newShadowed(t, converter(t, `return nil`), "one", "two", "three")
@@ -149,6 +150,7 @@ func TestACandidateIsTriedBeforeItServes(t *testing.T) {
 // A promotion is about one trial: what was promoted once, and replaced since,
 // waits again. And a way back begins at what serves, whatever waits.
 func TestAPromotionIsSpentAndARollbackBeginsAtWhatServes(t *testing.T) {
+	t.Parallel()
 	bad := converter(t, `return o.At("spec", "host").SetString("bad-" + host)`)
 	good := converter(t, `return o.At("spec", "host").SetString("good-" + host)`)
 	s := newShadowed(t, converter(t, `return nil`), "one")
@@ -183,6 +185,7 @@ func TestAPromotionIsSpentAndARollbackBeginsAtWhatServes(t *testing.T) {
 // The report names everything that is lost, not only the first by name; and the
 // trial of a revision that does not end does.
 func TestAReportNamesWhatIsLost(t *testing.T) {
+	t.Parallel()
 	loses := converter(t, `o.At("spec", "host").Delete(); o.At("spec", "port").Delete(); return o.At("metadata", "annotations", "a.example.com/lost").SetString(host)`)
 	loops := converter(t, `for {}`)
 	s := newShadowed(t, converter(t, `return nil`), "one", "two", "three", "four")

@@ -8,29 +8,11 @@ import (
 	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/pem"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/test/harness"
 )
-
-// TestCertificatesDoc types docs/certificates.md: a key, a request, an approval, and who
-// it is that shows the certificate.
-func TestCertificatesDoc(t *testing.T) {
-	harness.SkipExternal(t)
-	if _, err := exec.LookPath("openssl"); err != nil {
-		t.Skip("openssl is not installed: apt-get install openssl")
-	}
-	t.Parallel()
-	folder := t.TempDir()
-	typeAt(t, harness.Start(t, harness.Options{}), folder, "certificates.md", "none.wasm", []string{
-		"certificatesigningrequest.certificates.k8s.io/jane created", "Pending",
-		"use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed",
-		`user not permitted to approve requests with signerName "kubernetes.io/kube-apiserver-client"`,
-		"certificatesigningrequest.certificates.k8s.io/jane approved", "condition met", "jane", "[team system:authenticated]",
-	})
-}
 
 // signingRequest is a request of somebody for a certificate of a client.
 func signingRequest(t *testing.T, name, signer string) harness.Object {

@@ -31,6 +31,7 @@ func printed(t *testing.T, out string) (v object) {
 // TestCommandsPrintForPrograms: every command that prints a table or a result prints
 // it as JSON, as YAML and by name, too, and nothing else with it.
 func TestCommandsPrintForPrograms(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	both := converter(t, `return nil`)
@@ -128,6 +129,7 @@ func run(t *testing.T, g *harness.Gateway, args ...string) (string, error) {
 // TestModulesAreDownloadedAndDeleted: what was uploaded comes back as it is, whichever
 // revision is asked for, and a module is deleted unless something refers to it.
 func TestModulesAreDownloadedAndDeleted(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api, dir := g.API(t), t.TempDir()
@@ -211,6 +213,7 @@ func downloadsOverHTTP(t *testing.T, g *harness.Gateway, api *harness.API, secon
 // TestAPushIsTriedDry: a dry run says what an upload would be told, of a module that
 // exists or not, and keeps nothing.
 func TestAPushIsTriedDry(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api, dir := g.API(t), t.TempDir()

@@ -9,6 +9,7 @@ import (
 // TestControllersCanBeTurnedOff: what --controllers turns off is left to others, what
 // it leaves on is done, and a gateway without the flag makes up for all of it.
 func TestControllersCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	o := harness.Options{DataDir: t.TempDir(), Args: []string{
 		"--controllers=*,-namespace-controller,-garbage-collector-controller,-resourcequota-controller,-storage-version-migrator-controller,-persistentvolumeclaim-protection-controller"}}

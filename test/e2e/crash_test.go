@@ -20,6 +20,7 @@ const (
 
 // TestCrash kills the gateway ten times while 32 clients write.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	t.Run("PER-01 every acknowledged write is kept, none happens twice", func(t *testing.T) {
 		g := harness.Start(t, harness.Options{})

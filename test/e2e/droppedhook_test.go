@@ -16,6 +16,7 @@ import (
 // A module that judges writes cannot be replaced by one that does not while a
 // webhook relies on it: not by an upload, and not by a restart.
 func TestAContentThatDropsABoundHookDoesNotServe(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api := g.API(t)

@@ -53,6 +53,7 @@ var ofEach = map[string]string{
 
 // TestEncryptionOfEach: each provider encrypts, and decrypts after a restart.
 func TestEncryptionOfEach(t *testing.T) {
+	t.Parallel()
 	e := startEncrypting(t, encryptionOfEach(startKeyService(t)))
 	api := e.API(t)
 	ns := namespace(t, api)

@@ -121,6 +121,7 @@ func secretOf(name, value string) object {
 // TestEncryption writes objects of several kinds, a module's content among them, and
 // looks for what they say in all of etcd.
 func TestEncryption(t *testing.T) {
+	t.Parallel()
 	const telltale = "open sesame"
 	e := startEncrypting(t, encryptionConfig(
 		"secrets", encryptionKeys("aesgcm", "one", encryptionKey1),
@@ -164,6 +165,7 @@ func TestEncryption(t *testing.T) {
 // TestEncryptionRotation replaces the key of everything while the gateway runs, and
 // then takes the old one away.
 func TestEncryptionRotation(t *testing.T) {
+	t.Parallel()
 	both := func(providers string) string {
 		return encryptionConfig("secrets, configmaps, wasmmodules.wasmgate.dev", providers)
 	}
@@ -241,28 +243,11 @@ func (e *encrypting) changeNothing(t *testing.T, ns string) {
 	e.wantKept("/registry/secrets/"+ns+"/s01", "k8s:enc:aesgcm:v1:one:")
 }
 
-// TestEncryptionDoc types docs/encryption.md, beside a gateway with the file that it
-// shows.
-func TestEncryptionDoc(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "encryption.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, config, _ := strings.Cut(string(text), "```yaml\n")
-	config, _, _ = strings.Cut(config, "```")
-	e := startEncrypting(t, config)
-	typeAt(t, e.Gateway, filepath.Dir(e.file), "encryption.md", "none.wasm", []string{
-		"secret/db created", `resource="secrets"`, "apiserver_encryption_config_controller_last_config_info", "storageversionmigration.storagemigration.k8s.io/second-key condition met",
-		`"rewritten":`, "opensesame",
-	})
-	e.wantKept("/registry/secrets/default/db", "k8s:enc:aesgcm:v1:second:")
-}
-
 // TestEncryptedValuesThatCannotBeRead exchanges the values of two secrets, and plants
 // one of another key and one in plain text: nobody reads them, everything else is as it was, and a file with
 // the key makes that one readable.
 func TestEncryptedValuesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	one := encryptionKeys("aesgcm", "one", encryptionKey1)
 	e := startEncrypting(t, encryptionConfig("secrets", one), "--feature-gates", "AllowUnsafeMalformedObjectDeletion=true")
 	api := e.API(t)

@@ -76,6 +76,7 @@ func (ca *testCA) issue(name string, tmpl *x509.Certificate) (*x509.Certificate,
 // serves with the certificates that it finds in --cert-dir, keeps everything there,
 // and takes the client certificates of envtest's users.
 func TestTheProgramStandsInForKubeAPIServer(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	etcd := harness.Start(t, harness.Options{}).EtcdURL
 	certs, workDir := t.TempDir(), t.TempDir()

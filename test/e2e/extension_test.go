@@ -74,6 +74,7 @@ const believed = "--requestheader-username-headers=X-Custom-User,X-Remote-User"
 // A second gateway serves a version behind the first: its objects, its watches and its
 // refusals are those that it gives to whoever asked the first.
 func TestAGatewayBehindAGateway(t *testing.T) {
+	t.Parallel()
 	front := harness.Start(t, harness.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{believed}})
 	api := front.API(t)
 	const config = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
@@ -90,7 +91,6 @@ func TestAGatewayBehindAGateway(t *testing.T) {
 	defineBooks(back.API(t))
 	at := e.register(api, "behind.example.com", "v1")
 	api.Eventually(at, available("Passed"))
-
 	api.Eventually("/metrics", func(r *harness.Reply) bool {
 		return r.Contains(`aggregator_unavailable_apiservice{name="v1.behind.example.com"} 0`)
 	})
@@ -198,6 +198,7 @@ func sampleServer(t *testing.T) string {
 // Kubernetes' sample-apiserver works behind a gateway without a change: it asks it who
 // users are and what they may do.
 func TestSampleAPIServer(t *testing.T) {
+	t.Parallel()
 	program := sampleServer(t)
 	front := harness.Start(t, harness.Options{})
 	api := front.API(t)
@@ -294,13 +295,4 @@ func describedInVersion2(t *testing.T, api *harness.API) {
 			api.Get("/openapi/v2", "Accept", form, "If-None-Match", etag).Want(304)
 		}
 	}
-}
-
-// TestAggregationDoc types docs/aggregation.md.
-func TestAggregationDoc(t *testing.T) {
-	t.Parallel()
-	typeDocument(t, "aggregation.md", "none.wasm", []string{
-		"v1.apps", "Local", "True", "apiservice.apiregistration.k8s.io/v1.example.org created", "condition met",
-		"default/example", "False (ServiceNotFound)", "ServiceUnavailable", "deleted", `["front-proxy-client"]`,
-	})
 }

@@ -16,6 +16,7 @@ import (
 // A module that comes as it should leaves no warning, from wherever it comes; and
 // kubectl says in a word why one does not serve.
 func TestWhatKubectlSaysOfModules(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api, k := g.API(t), g.Kubectl(t)

@@ -157,15 +157,6 @@ func TestWithoutFlowControl(t *testing.T) {
 	}
 }
 
-// TestFlowControlDoc types docs/flowcontrol.md.
-func TestFlowControlDoc(t *testing.T) {
-	t.Parallel()
-	typeDocument(t, "flowcontrol.md", "none.wasm", []string{
-		"global-default", "workload-low", "workload-low annotated", "workload-low patched",
-		"DispatchedRequests", "NextDispatchR", "UserName",
-	})
-}
-
 // TestFlowControlIsShown: what flow control does is in metrics and in tables for who
 // looks for a fault. It can run against kube-apiserver.
 func TestFlowControlIsShown(t *testing.T) {

@@ -26,6 +26,7 @@ func storedContents(t testing.TB, g *harness.Gateway) int64 {
 // with its reason and not stored, or contained, and neither they nor a restart
 // with them end the gateway.
 func TestHostileModules(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	pid := g.PID()

@@ -96,6 +96,7 @@ func TestSecondGateway(t *testing.T) {
 // TestAnonymousMayBeTurnedOff_RBAC: without it, and where everybody may do everything,
 // nothing is answered to who shows nothing.
 func TestAnonymousMayBeTurnedOff_RBAC(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	for _, args := range [][]string{{"--anonymous-auth=false"}, {"--authorization-mode=AlwaysAllow"}, {"--authorization-mode=RBAC,AlwaysAllow"}} {
 		g := harness.Start(t, harness.Options{Args: args})

@@ -20,6 +20,7 @@ import (
 // The object that docs/modules.md shows brings a module from a registry that
 // wants credentials, by kubectl; once it is there no registry is needed.
 func TestAModuleFromARegistry(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	text, err := os.ReadFile(filepath.Join(root, "docs", "modules.md"))
 	if err != nil {

@@ -109,6 +109,7 @@ func next(api *harness.API, path string, page object) *harness.Reply {
 // TestExpired loses history twice: etcd compacts it, and the restart empties
 // the gateway's own memory of it.
 func TestExpired(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	c := newCronTabs(t, &g.Server, nil)

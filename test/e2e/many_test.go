@@ -22,6 +22,7 @@ var dependents = flag.Int("dependents", 300, "dependents of one owner")
 // Each dependent of one owner is deleted once. How long that takes, and a request
 // meanwhile, is logged; the rate is held by garbage.TestNoMoreIsWrittenThanTheRateAllows.
 func TestManyDependents_DEL05(t *testing.T) {
+	t.Parallel()
 	g := harness.Start(t, harness.Options{})
 	api := g.API(t)
 	path := configMaps("default")

@@ -34,6 +34,7 @@ type known struct{ kind, class, labels, bounds string }
 // metrics. All of class STABLE or BETA are there, and whatever is there has its type,
 // labels and buckets.
 func TestMetricsAreKubeAPIServers(t *testing.T) {
+	t.Parallel()
 	g := harness.Start(t, harness.Options{})
 	api := g.API(t)
 	busy(t, api)

@@ -40,6 +40,7 @@ func (s *spread) collection(version string, n int) string {
 // objects in three namespaces, and again when the last was rewritten, while
 // others write to them.
 func TestMigrationCrash(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	t.Run("CRD-32 CRD-33 it resumes, ends right and loses no update", func(t *testing.T) {
 		g := harness.Start(t, harness.Options{})

@@ -10,6 +10,7 @@ import (
 // A module that is ready and fails is told apart from one that works: in its
 // conditions, by an event, in tables; and by each of two gateways.
 func TestCallsThatFailAreSaidOfTheModule(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	other := harness.Start(t, harness.Options{EtcdServers: g.EtcdURL})

@@ -37,6 +37,7 @@ func main() {}
 // A configuration that the schema requires has to be there before the module
 // serves; with push --config content and configuration begin to serve together.
 func TestARequiredConfigurationComesWithTheModule(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api, path := g.API(t), modulePath+"/limiter"

@@ -13,6 +13,7 @@ import (
 // back to, a configuration that is refused changes nothing, and what a module
 // wrote can be read.
 func TestAModulesLife(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api := g.API(t)

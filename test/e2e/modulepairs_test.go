@@ -24,6 +24,7 @@ func main() {}
 // A module says which versions it converts; a definition that needs others is
 // warned of when it is written, and the module says so from then on.
 func TestAMissingDirectionIsSaidBeforeItIsNeeded_WP01(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api, path, k := g.API(t), modulePath+"/tabs", g.Kubectl(t)

@@ -35,6 +35,7 @@ func fromImage(name, image string) object {
 // What a client writes does not pass for what the gateway found out: where a
 // module comes from, and what serves.
 func TestTheOriginOfAModuleCannotBeForged(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api, path := g.API(t), modulePath+"/forged"
@@ -96,6 +97,7 @@ func TestTheOriginOfAModuleCannotBeForged(t *testing.T) {
 // A module that an earlier gateway pulled, and noted in an annotation, is pulled
 // again before it serves.
 func TestAnOriginOfAnEarlierGatewayIsAskedForAgain(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	var away atomic.Bool
 	host := ocitest.Start(t, func(open http.Handler) http.Handler {

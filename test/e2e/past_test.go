@@ -11,6 +11,7 @@ import (
 // Writes that are more than the memory of the past has room for push out what it knew:
 // etcd answers lists and pages of then, with the same bytes.
 func TestAFullMemoryOfThePast_RV17(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api := g.API(t)

@@ -12,17 +12,6 @@ import (
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
-// TestPlanDoc types docs/plan.md.
-func TestPlanDoc(t *testing.T) {
-	typeDocument(t, "plan.md", "none.wasm", []string{
-		"crontabs.example.com, all to be stored at v1", "v1beta1   true     listed", "in use", "v1        true     storage", "stays",
-		"In the way:", "uses it, as kubectl/", "change this client to v1", "ci applies at it, and owns fields of 1 object", "let it apply at v1",
-		"1. migrate v1: what is stored at v1beta1 (1 object) is written at it", "wasmgate migrate crontabs.example.com", "2. switch off v1beta1 (served: false; not yet)", "3. remove v1beta1 (not yet)",
-		"migrated: 1 object", "can be switched off, or removed", "1. switch off v1beta1 (served: false):", "2. remove v1beta1:", `"canRemove": true`, "patched",
-		`"kind":"DefinitionUsage"`, `"stored":[{"version":"v1","objects":1}]`,
-	})
-}
-
 // planned is what `wasmgate plan -o json` prints.
 type planned struct {
 	Definition string
@@ -36,6 +25,7 @@ type planned struct {
 // TestPlanIsCarriedOut: what is stored, asked for and owned at an old version is told,
 // and once nothing is in the way, the commands of the plan leave the new version alone.
 func TestPlanIsCarriedOut(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	c := newCronTabs(t, &g.Server, func(crd object) { storeAt(crd, "v1beta1") })
@@ -114,7 +104,7 @@ func carryOut(t *testing.T, g *harness.Gateway, plan planned) {
 	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "KUBECONFIG="+g.Kubeconfig, "KUBECACHEDIR="+filepath.Join(bin, "cache"))
 	var done []string
 	for _, s := range plan.Steps {
-		shell(t, bin, env, s.Command)
+		harness.Shell(t, bin, env, s.Command)
 		done = append(done, s.Do)
 	}
 	if got := strings.Join(done, " "); got != "migrate unserve remove" {
@@ -125,6 +115,7 @@ func carryOut(t *testing.T, g *harness.Gateway, plan planned) {
 // TestUsageHasItsPermission: it names users, so who reads definitions does not have it
 // for that.
 func TestUsageHasItsPermission(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	c := newCronTabs(t, &g.Server, nil)

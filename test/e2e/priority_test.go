@@ -7,18 +7,9 @@ import (
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
-// TestVersionPriorityDoc types the commands of docs/version-priority.md, in
-// order: from the module's source to what kubectl get picks.
-func TestVersionPriorityDoc_WP03(t *testing.T) {
-	typeDocument(t, "version-priority.md", "releases.wasm", []string{
-		"first created", "releases.example.com/r2024-10\n", "ready",
-		"releases.example.com   r2024-10, r2025-04   r2025-04, r2024-10", "condition met",
-		"releases.example.com/r2025-04", "releases.example.com/r2025-04\n", "VERSION:    r2025-04",
-	})
-}
-
 // A module's order shows in every document that has one, and goes with it.
 func TestAnOrderShowsInEveryDocument_WP03(t *testing.T) {
+	t.Parallel()
 	harness.SkipExternal(t)
 	g := harness.Start(t, harness.Options{})
 	api := g.API(t)

@@ -15,15 +15,6 @@ import (
 // keeping are the arguments of a gateway that keeps calls that failed.
 var keeping = []string{"--module-failed-calls=1048576"}
 
-// TestReplayDoc types docs/replay.md.
-func TestReplayDoc(t *testing.T) {
-	harness.SkipExternal(t)
-	typeAt(t, harness.Start(t, harness.Options{Accounts: true, Args: keeping}), root, "replay.md", "crontab.wasm", []string{
-		"wasmmodule/crontab ready", "condition met", "hostPort could not be parsed", "a call of wasmgate_convert failed, and is kept: wasmgate module replay crontab.",
-		"wasmgate_convert of ", "failed in the gateway ", "Here:", "wasmgate_convert: ", " fuel, ", "refused: ", `"fuel": `, "1\n",
-	})
-}
-
 // failures are the calls that the gateway kept.
 type failures struct {
 	Items []struct {

@@ -7,19 +7,6 @@ import (
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
-// TestRulesDoc types the commands of docs/rules.md: two versions of CronTab by rules
-// alone, proved, created, read and changed at both, and rules that are refused.
-func TestRulesDoc(t *testing.T) {
-	typeDocument(t, "rules.md", "none.wasm", []string{
-		"lossless: True", "host: localhost", `port: "1234"`,
-		"conversionrules.wasmgate.dev/crontabs created", "condition met", "condition met", "local-crontab created",
-		"localhost 1234", "patched", "localhost:99", `port: "1234"`, "example.org:80", "condition met",
-		"NAME", "FROM", "TO", "READY", "LOSSLESS", `crontabs   v1beta1   v1    True    True`,
-		"spec.conversions[0].rules", "does not say the way back: add back",
-		"the rules are in use by customresourcedefinitions/crontabs.example.com",
-	})
-}
-
 // Reviews convert for who may get the object, and for nobody else.
 func TestConversionReviews(t *testing.T) {
 	harness.SkipExternal(t)

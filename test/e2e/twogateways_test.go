@@ -170,13 +170,13 @@ func TestGatewaysThatClientsTakeForOne(t *testing.T) {
 	}
 	env := append(os.Environ(), "KUBECONFIG="+config, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
 	kubectl := harness.KubectlPath(t)
-	shell(t, dir, env, kubectl+" config set-credentials wasmgate-admin --token=shared")
+	harness.Shell(t, dir, env, kubectl+" config set-credentials wasmgate-admin --token=shared")
 	for _, g := range []*harness.Gateway{first, alike} {
-		if out := shell(t, dir, env, kubectl+" auth whoami --server "+g.URL); !strings.Contains(out, "colleague") {
+		if out := harness.Shell(t, dir, env, kubectl+" auth whoami --server "+g.URL); !strings.Contains(out, "colleague") {
 			t.Errorf("%s knows %s", g.URL, out)
 		}
 	}
-	if out := shell(t, dir, env, "! "+kubectl+" auth whoami --server "+alone.URL); !strings.Contains(out, "unknown authority") {
+	if out := harness.Shell(t, dir, env, "! "+kubectl+" auth whoami --server "+alone.URL); !strings.Contains(out, "unknown authority") {
 		t.Errorf("a gateway with its own certificate: %s", out)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,42 +17,16 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/wasmgate/wasmgate/plugins/plugintest"
 	"github.com/wasmgate/wasmgate/test/harness"
 )
 
-// TestWebhookDoc types the commands of docs/webhook.md: a gateway stands for the API
-// server, which calls over HTTPS.
-func TestWebhookDoc(t *testing.T) {
-	t.Parallel()
-	harness.SkipExternal(t)
-	folder := hooksFolder(t, "policy.wasm")
-	t.Cleanup(func() { // where the document does not come to its end
-		if pid, err := os.ReadFile(filepath.Join(folder, "webhook.pid")); err == nil {
-			if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err == nil {
-				_ = syscall.Kill(n, syscall.SIGKILL)
-			}
-		}
-	})
-	typeAt(t, harness.Start(t, harness.Options{}), folder, "webhook.md", "none.wasm", []string{
-		"wasmgate serves webhooks at https://127.0.0.1:", "/admit/policy", "/convert/crontabs",
-		"condition met", "condition met", "crontab.example.com/first created", "localhost 1234",
-		"condition met", `needs a label "team"`, "first labeled", `"tier":"standard"`,
-		"localhost:1234",
-		"ok\n", `wasmgate_webhook_requests_total{code="200",hook="admit",name="policy"}`, `hook="convert",name="crontabs"`,
-	})
-}
-
-// hooksFolder has rules, and the policy under a name.
-func hooksFolder(t *testing.T, policy string) string {
+// rulesFolder has rules.
+func rulesFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	rules, err := os.ReadFile(filepath.Join(root, "examples/crontab/rules.yaml"))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "rules.yaml"), rules, 0o600)
-	}
-	if err == nil && policy != "" {
-		err = os.WriteFile(filepath.Join(folder, policy), plugintest.Build(t, plugintest.Policy), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +84,7 @@ func TestBundlesOfOthersStay(t *testing.T) {
 	t.Parallel()
 	g := harness.Start(t, harness.Options{})
 	ctx, stop := context.WithCancel(t.Context())
-	cmd := exec.CommandContext(ctx, g.Binary, "webhook", hooksFolder(t, ""), "--secure-port=0", "--host=hooks.team.svc", "--inject=app=hooks", "--data-dir", filepath.Join(t.TempDir(), "data"), "--kubeconfig", g.Kubeconfig)
+	cmd := exec.CommandContext(ctx, g.Binary, "webhook", rulesFolder(t), "--secure-port=0", "--host=hooks.team.svc", "--inject=app=hooks", "--data-dir", filepath.Join(t.TempDir(), "data"), "--kubeconfig", g.Kubeconfig)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	var log webhookLog
 	cmd.Stdout, cmd.Stderr = &log, &log

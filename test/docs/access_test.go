@@ -1,10 +1,9 @@
-package e2e
+package docs
 
 import "testing"
 
 // TestAccessDoc types docs/access.md: who is let in may do what it says, and no more.
 func TestAccessDoc(t *testing.T) {
-	t.Parallel()
 	typeDocument(t, "access.md", "none.wasm", []string{
 		"yes\nno\n", "rolebinding.rbac.authorization.k8s.io/bob created", "yes\n",
 		`user "ann" (groups=["team" "system:authenticated"]) is attempting to grant RBAC permissions not currently held`, `"ann" cannot create resource "clusterrolebindings"`,

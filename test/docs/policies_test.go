@@ -1,4 +1,4 @@
-package e2e
+package docs
 
 import (
 	"os"
@@ -13,9 +13,9 @@ func TestPoliciesDoc_WP02(t *testing.T) {
 	harness.SkipExternal(t)
 	programs := t.TempDir()
 	link(t, harness.OPA(t), filepath.Join(programs, "opa"))
-	t.Setenv("PATH", programs+string(os.PathListSeparator)+os.Getenv("PATH"))
-	typeDocument(t, "policies.md", "labels.wasm bundle.tar.gz", []string{
+	t.Parallel()
+	typeAt(t, harness.Start(t, harness.Options{Accounts: true}), root, "policies.md", "labels.wasm bundle.tar.gz", []string{
 		"Kubewarden 1", `"warnings": [`, "wasmmodule/labels ready", `denied the request: ConfigMap prices needs a label "team"`, "sales   standard",
 		"OPA 1", "nobody is responsible for prices", "wasmmodule/deny ready", `webhook "deny.example.com" denied the request: ConfigMap prices needs a label "team"`,
-	})
+	}, "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
 }

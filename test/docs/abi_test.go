@@ -1,4 +1,4 @@
-package e2e
+package docs
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 // conversion in other languages than Go, and converts with what they make.
 func TestABIDoc_WP01(t *testing.T) {
 	harness.SkipExternal(t)
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "abi.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +30,7 @@ func TestABIDoc_WP01(t *testing.T) {
 	g := harness.Start(t, harness.Options{})
 	for i, language := range []string{"rust", "assemblyscript"} {
 		t.Run("WP-01 "+language, func(t *testing.T) {
+			t.Parallel()
 			env, dir, sdk := os.Environ(), t.TempDir(), filepath.Join("sdk", language)
 			place := filepath.Join("examples", language)
 			if language == "rust" {
@@ -40,7 +42,7 @@ func TestABIDoc_WP01(t *testing.T) {
 			link(t, g.Binary, filepath.Join(dir, "wasmgate"))
 			env = append(env, "KUBECONFIG="+g.Kubeconfig)
 			typed := strings.NewReplacer("npm ci && ", "", "wasmgate module", "./wasmgate module").Replace(blocks[i])
-			shell(t, dir, env, typed)
+			harness.Shell(t, dir, env, typed)
 			convertsCronTabs(t, g, "crontab-"+language)
 		})
 	}
@@ -56,7 +58,7 @@ func convertsCronTabs(t *testing.T, g *harness.Gateway, module string) {
 	}
 	crd := strings.NewReplacer("example.com", group, "wasm://crontab", "wasm://"+module,
 		"openAPIV3Schema:\n", "openAPIV3Schema:\n        x-kubernetes-preserve-unknown-fields: true\n").Replace(string(text))
-	api.Post(crdPath, crd, "Content-Type", "application/yaml").Want(201)
+	api.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd, "Content-Type", "application/yaml").Want(201)
 	at := func(version string) string {
 		return "/apis/" + group + "/" + version + "/namespaces/default/crontabs"
 	}

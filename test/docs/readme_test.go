@@ -1,19 +1,13 @@
-package e2e
+package docs
 
 import (
-	"bytes"
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/wasmgate/wasmgate/test/harness"
 )
-
-const root = "../.."
 
 // TestReadme types the README, block by block, from running it to the end of the
 // five-minute story, in a folder that has what a clone has. What serves runs in
@@ -43,7 +37,7 @@ func TestReadme(t *testing.T) {
 		case strings.HasPrefix(block, "export "):
 			exports.WriteString(block + "\n")
 		default:
-			printed.WriteString(shell(t, dir, env, exports.String()+block))
+			printed.WriteString(harness.Shell(t, dir, env, exports.String()+block))
 		}
 	}
 	rest := printed.String()
@@ -88,6 +82,7 @@ func clone(t *testing.T) (dir string, env []string) {
 // TestModulesDoc builds the module that docs/writing-modules.md shows.
 func TestModulesDoc(t *testing.T) {
 	harness.SkipExternal(t)
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "writing-modules.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -102,74 +97,5 @@ func TestModulesDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
-	shell(t, root, env, "go build -buildmode=c-shared -o "+filepath.Join(t.TempDir(), "my.wasm")+" "+file)
-}
-
-// typeDocument types the commands of a document, in order, against a gateway of
-// its own; wasm is the file that they make. What they print has to hold all of
-// want, in that order.
-func typeDocument(t *testing.T, name, wasm string, want []string) {
-	t.Helper()
-	harness.SkipExternal(t)
-	typeAt(t, harness.Start(t, harness.Options{Accounts: true}), root, name, wasm, want)
-}
-
-// typeAt is typeDocument in a folder, with a gateway that runs; what the commands make are
-// the files that wasm names.
-func typeAt(t *testing.T, g *harness.Gateway, folder, name, wasm string, want []string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for name, target := range map[string]string{"kubectl": harness.KubectlPath(t), "wasmgate": g.Binary} {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	env := append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"KUBECONFIG="+g.Kubeconfig, "KUBECACHEDIR="+filepath.Join(dir, "cache"))
-	var printed strings.Builder
-	for _, block := range indented(string(text)) {
-		for _, file := range strings.Fields(wasm) {
-			block = strings.ReplaceAll(block, file, filepath.Join(dir, file))
-		}
-		printed.WriteString(shell(t, folder, env, block))
-	}
-	rest, ok := printed.String(), false
-	for _, w := range want {
-		if _, rest, ok = strings.Cut(rest, w); !ok {
-			t.Fatalf("the document's commands printed\n%s\nand %q is not where it should be", printed.String(), w)
-		}
-	}
-}
-
-// indented are the blocks of a Markdown text that are indented by four spaces.
-func indented(markdown string) []string {
-	var blocks []string
-	var block []string
-	for _, line := range append(strings.Split(markdown, "\n"), "end") {
-		if code, ok := strings.CutPrefix(line, "    "); ok {
-			block = append(block, code)
-		} else if strings.TrimSpace(line) != "" && len(block) > 0 {
-			blocks = append(blocks, strings.Join(block, "\n"))
-			block = nil
-		}
-	}
-	return blocks
-}
-
-func shell(t *testing.T, dir string, env []string, script string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-e", "-c", script)
-	cmd.Dir, cmd.Env = dir, env
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out.String())
-	}
-	return out.String()
+	harness.Shell(t, root, env, "go build -buildmode=c-shared -o "+filepath.Join(t.TempDir(), "my.wasm")+" "+file)
 }

@@ -1,4 +1,4 @@
-package e2e
+package docs
 
 import (
 	"os"
@@ -44,7 +44,7 @@ func TestModulesDocInspectsAnImage(t *testing.T) {
 		}
 	}
 	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	shell(t, dir, env, `wasmgate module keygen release && wasmgate module sign signed.wasm --key release.key
+	harness.Shell(t, dir, env, `wasmgate module keygen release && wasmgate module sign signed.wasm --key release.key
 {
   printf 'apiVersion: wasmgate.dev/v1\nkind: ModuleTrust\nmetadata: {name: production}\nspec:\n  modules: {names: [tabs]}\n  authorities:\n  - name: release\n    key: |\n'
   sed 's/^/      /' release.pub
@@ -54,14 +54,14 @@ func TestModulesDocInspectsAnImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	image := push(signed)
-	printed := shell(t, dir, env, command)
+	printed := harness.Shell(t, dir, env, command)
 	for _, want := range []string{image, host, `by release, for ModuleTrust "production (file)"`, "wasmgate_admit"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("%q is not in\n%s", want, printed)
 		}
 	}
 	push(module)
-	printed = shell(t, dir, env, "test 1 = $("+strings.TrimSpace(command)+" > printed 2>&1; echo $?); cat printed")
+	printed = harness.Shell(t, dir, env, "test 1 = $("+strings.TrimSpace(command)+" > printed 2>&1; echo $?); cat printed")
 	if !strings.Contains(printed, "Trusted:     no\n") || !strings.Contains(printed, `Error: Unsigned: ModuleTrust "production (file)" does not let it serve`) {
 		t.Errorf("%s", printed)
 	}

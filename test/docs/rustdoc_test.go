@@ -1,4 +1,4 @@
-package e2e
+package docs
 
 import (
 	"os"
@@ -14,6 +14,7 @@ import (
 // its commands in an empty folder: a project is begun, built, and holds its golden files.
 func TestModulesDocInRust(t *testing.T) {
 	harness.SkipExternal(t)
+	t.Parallel()
 	env, dir, checkout := plugintest.Cargo(t), t.TempDir(), t.TempDir()
 	plugintest.Sources(t, checkout, "sdk")
 	text, err := os.ReadFile(filepath.Join(root, "docs", "writing-modules.md"))
@@ -31,15 +32,15 @@ func TestModulesDocInRust(t *testing.T) {
 	bin := t.TempDir()
 	link(t, harness.Binary(t), filepath.Join(bin, "wasmgate"))
 	env = append(env, "WASMGATE="+checkout)
-	shell(t, dir, env, `PATH="$PATH:`+bin+`"; wasmgate module init shown --language rust --sdk "$WASMGATE"`)
+	harness.Shell(t, dir, env, `PATH="$PATH:`+bin+`"; wasmgate module init shown --language rust --sdk "$WASMGATE"`)
 	if err := os.WriteFile(filepath.Join(dir, "shown", "src", "lib.rs"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	printed := shell(t, dir, env, `PATH="$PATH:`+bin+`"; wasmgate module build shown`)
+	printed := harness.Shell(t, dir, env, `PATH="$PATH:`+bin+`"; wasmgate module build shown`)
 	if !strings.Contains(printed, "converts v1->v1beta1, v1beta1->v1") {
 		t.Errorf("it was built with\n%s", printed)
 	}
-	rest := shell(t, dir, env, `PATH="$PATH:`+bin+"\"\n"+commands[0])
+	rest := harness.Shell(t, dir, env, `PATH="$PATH:`+bin+"\"\n"+commands[0])
 	for _, want := range []string{"5 operations, 0 to check", "fn v1beta1_to_v1()", "converts Widget:v1", "samples/widget-v1-1.yaml"} {
 		var ok bool
 		if _, rest, ok = strings.Cut(rest, want); !ok {

@@ -1,4 +1,4 @@
-package e2e
+package docs
 
 import (
 	"path/filepath"
@@ -15,7 +15,7 @@ func TestStoryDoc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("WASMGATE", checkout)
+	t.Parallel()
 	typeAt(t, harness.Start(t, harness.Options{Accounts: true}), t.TempDir(), "story.md", "none.wasm", []string{
 		"spec.hostPort", "widgets.example.com: 5 operations, 0 to check", "- split: {field: spec.hostPort",
 		"5 operations", "ok", "InvalidAtDestination", "ConversionFails", "lossless: False", "lossless: True",
@@ -24,5 +24,5 @@ func TestStoryDoc(t *testing.T) {
 		"wasmmodule/widgets ready", "configured", "wasm://widgets", "localhost:8080",
 		"200 conversions, 200 the same", "PER OBJECT", "v1beta1:v1", "compiled and started",
 		"policy.wasm: ", "wasmgate_admit", `"allowed": false`, "wasmgate_admit: ", `refused: ConfigMap a needs a label "team"`,
-	})
+	}, "WASMGATE="+checkout)
 }

@@ -1,4 +1,4 @@
-package e2e
+package docs
 
 import (
 	"context"
@@ -88,7 +88,7 @@ func TestEnvtestDocInOtherLanguages(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, l.file), []byte(source), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if printed := shell(t, dir, env, indented(after)[0]); !regexp.MustCompile(`pass 1\b|Ran 1 test `).MatchString(printed) {
+			if printed := harness.Shell(t, dir, env, indented(after)[0]); !regexp.MustCompile(`pass 1\b|Ran 1 test `).MatchString(printed) {
 				t.Errorf("%s", printed)
 			}
 		})

@@ -1,4 +1,4 @@
-package e2e
+package docs
 
 import (
 	"os"
@@ -15,6 +15,7 @@ import (
 // begun, built, and holds its golden files. What npm would install is there already.
 func TestModulesDocInAssemblyScript(t *testing.T) {
 	harness.SkipExternal(t)
+	t.Parallel()
 	dir, checkout := t.TempDir(), t.TempDir()
 	sdk := filepath.Join(checkout, "sdk", "assemblyscript")
 	for _, project := range []string{"shown", "gizmos"} {
@@ -36,20 +37,20 @@ func TestModulesDocInAssemblyScript(t *testing.T) {
 	bin := t.TempDir()
 	link(t, harness.Binary(t), filepath.Join(bin, "wasmgate"))
 	env := append(os.Environ(), "WASMGATE="+checkout)
-	shell(t, dir, env, `PATH="$PATH:`+bin+`"; wasmgate module init shown --language typescript --sdk "$WASMGATE"`)
+	harness.Shell(t, dir, env, `PATH="$PATH:`+bin+`"; wasmgate module init shown --language typescript --sdk "$WASMGATE"`)
 	if err := os.WriteFile(filepath.Join(dir, "shown", "conversion.ts"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	printed := shell(t, dir, env, `PATH="$PATH:`+bin+`"; wasmgate module build shown`)
+	printed := harness.Shell(t, dir, env, `PATH="$PATH:`+bin+`"; wasmgate module build shown`)
 	if !strings.Contains(printed, "converts v1->v1beta1, v1beta1->v1") {
 		t.Errorf("it was built with\n%s", printed)
 	}
 	link(t, filepath.Join(dir, "shown", "shown.wasm"), filepath.Join(dir, "crontab.wasm"))
-	if printed := shell(t, dir, env, `PATH="$PATH:`+bin+"\"\n"+indented(costs)[0]); !strings.Contains(printed, "v1:v1beta1") {
+	if printed := harness.Shell(t, dir, env, `PATH="$PATH:`+bin+"\"\n"+indented(costs)[0]); !strings.Contains(printed, "v1:v1beta1") {
 		t.Errorf("it was measured with\n%s", printed)
 	}
 	typed := strings.Replace(commands[0], "npm install", "grep -q sdk/assemblyscript package.json", 1)
-	rest := shell(t, dir, env, `PATH="$PATH:`+bin+"\"\n"+typed)
+	rest := harness.Shell(t, dir, env, `PATH="$PATH:`+bin+"\"\n"+typed)
 	for _, want := range []string{"5 operations, 0 to check", "const v1beta1ToV1: Step[]", "converts Widget:v1", "samples/widget-v1-1.yaml"} {
 		var ok bool
 		if _, rest, ok = strings.Cut(rest, want); !ok {
