@@ -34,6 +34,9 @@ type Verdict struct {
 	Errors field.ErrorList
 	// Warnings are what the client of a valid one is told.
 	Warnings []string
+	// Unfinished is how many of the Errors only say that the time was over before all
+	// was judged.
+	Unfinished int
 }
 
 // Subresource is a part of an object with a path of its own.

@@ -16,6 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/builtin/extend"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/plan"
 	"github.com/wasmgate/wasmgate/crd/schema"
 )
 
@@ -163,7 +164,7 @@ func (s *strategy) Validate(ctx context.Context, obj, old *unstructured.Unstruct
 		was = content(old)
 	}
 	if errs := s.declared(ctx, tree, was, s.mistakes(ctx, tree, was)); len(errs) > 0 || s.kind.also.Warn == nil || s.subresource != "" {
-		return crd.Verdict{Errors: errs}
+		return crd.Verdict{Errors: errs, Unfinished: plan.Unasked(errs)}
 	}
 	return crd.Verdict{Warnings: s.kind.also.Warn(tree, was)}
 }

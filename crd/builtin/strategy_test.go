@@ -91,3 +91,17 @@ func TestShapeOfWhatAConverterMade(t *testing.T) {
 		t.Error("data of a wrong type is accepted")
 	}
 }
+
+// Of rules that there was no time for it is told that there was not.
+func TestRulesThatThereWasNoTimeFor(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	obj := &unstructured.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"name": "a", "namespace": "a"}, "spec": map[string]any{"replicas": int64(1)},
+	}}
+	s := definitions(t)["deployment"].Versions[0].Strategy
+	before := s.Validate(ctx, obj, nil)
+	cancel()
+	if v := s.Validate(ctx, obj, nil); before.Unfinished != 0 || v.Unfinished != 1 || len(v.Errors) < 1 {
+		t.Errorf("%d with time, %d without of %v", before.Unfinished, v.Unfinished, v.Errors)
+	}
+}

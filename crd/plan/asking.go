@@ -37,5 +37,20 @@ func (a *asking) say(path *field.Path) *field.Error {
 		return nil
 	}
 	a.said = true
-	return field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("its rules took longer than %s, and no further ones were asked: send fewer items, or try again when there is less to do", patience))
+	err := field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("its rules took longer than %s, and no further ones were asked: send fewer items, or try again when there is less to do", patience))
+	return err.WithOrigin(unasked)
+}
+
+// unasked is the origin of what is said of rules that were not asked.
+const unasked = "unasked"
+
+// Unasked is how many of the errors only say that not all rules were asked. Where there
+// are no others nobody knows that anything is wrong.
+func Unasked(errs field.ErrorList) (n int) {
+	for _, err := range errs {
+		if err.Origin == unasked {
+			n++
+		}
+	}
+	return n
 }

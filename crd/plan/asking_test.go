@@ -9,6 +9,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // The rules of one object have some time together, and it is said once that they were
@@ -40,6 +41,9 @@ func TestRulesOfOneObjectEnd(t *testing.T) {
 		errs := p.Validate(t.Context(), obj, nil)
 		if len(errs) != 1 || !strings.Contains(errs[0].Detail, "and no further ones were asked") {
 			t.Errorf("%v: %v", patience, errs)
+		}
+		if n := Unasked(append(errs, field.Required(nil, ""))); n != 1 {
+			t.Errorf("%v: %d of them are of rules that were not asked", patience, n)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func beforeCreate(ctx context.Context, r *request, obj *unstructured.Unstructure
 		errs = validateMetadata(obj, r.Resource.Def.Namespaced)
 	}
 	if errs = slices.Concat(mistakes, errs); len(errs) > 0 {
-		return invalid(r.Resource.Def.GroupKind(), obj.GetName(), errs)
+		return notValid(r.Resource.Def.GroupKind(), obj.GetName(), errs, verdict.Unfinished)
 	}
 	warn(ctx, verdict.Warnings)
 	r.Version.Strategy.Canonicalize(obj)
@@ -83,7 +83,7 @@ func beforeUpdate(ctx context.Context, r *request, obj, old *unstructured.Unstru
 		return err
 	}
 	if errs = slices.Concat(mistakes, errs, verdict.Errors); len(errs) > 0 {
-		return invalid(r.Resource.Def.GroupKind(), obj.GetName(), errs)
+		return notValid(r.Resource.Def.GroupKind(), obj.GetName(), errs, verdict.Unfinished)
 	}
 	warn(ctx, verdict.Warnings)
 	r.strategy.Canonicalize(obj)
@@ -121,6 +121,16 @@ func invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
 		refusal.ErrStatus.Message += fmt.Sprintf(" and %d more", len(errs)-n)
 	}
 	return refusal
+}
+
+// notValid is the refusal of a new state. Where all that is known of it is that the time to
+// judge it was over, it is one that controllers try again, as they do not with what is
+// invalid. When is not said: client-go would try at once, ten times.
+func notValid(kind schema.GroupKind, name string, errs field.ErrorList, unfinished int) error {
+	if len(errs) > unfinished {
+		return invalid(kind, name, errs)
+	}
+	return apierrors.NewTimeoutError(fmt.Sprintf("%s %q was not judged to its end: %s: %s", kind, name, errs[0].Field, errs[0].Detail), 0)
 }
 
 // judgeable refuses an object that is of no kind, belongs elsewhere, or could

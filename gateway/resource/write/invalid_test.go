@@ -231,3 +231,42 @@ func TestWhatIsNotJudgedToItsEndIsNotInvalid(t *testing.T) {
 		}
 	}
 }
+
+// slow is a strategy whose rules take too long, of which some may have been asked.
+type slow struct {
+	crd.Strategy
+	also field.ErrorList
+}
+
+func (s slow) Validate(context.Context, *unstructured.Unstructured, *unstructured.Unstructured) crd.Verdict {
+	late := field.Invalid(field.NewPath("host"), field.OmitValueType{}, "its rules took too long")
+	return crd.Verdict{Errors: append(field.ErrorList{late}, s.also...), Unfinished: 1}
+}
+
+// What the time did not suffice to judge can be tried again, unless something is known to be
+// wrong with it; nobody is told to do so at once.
+func TestWhatTimeDidNotSufficeForIsTriedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	obj, at := w.read(w.at(v1, "one")), w.at(v1, "one")
+	version := *at.Version
+	at.Version = &version
+	review := func(*request) error {
+		_, err := w.Review(w.ctx(), at, []byte(tab(v1, "one", "h", "1")), resource.WriteOptions{}, func(map[string]any) error { return nil })
+		return err
+	}
+	for name, judge := range map[string]func(*request) error{
+		"update": func(r *request) error { return beforeUpdate(w.ctx(), r, obj.DeepCopy(), obj.DeepCopy(), nil) },
+		"create": func(r *request) error { return beforeCreate(w.ctx(), r, obj.DeepCopy(), nil) },
+		"review": review,
+	} {
+		version.Strategy = slow{Strategy: w.at(v1, "").Version.Strategy}
+		err := judge(&request{Target: at, strategy: version.Strategy})
+		refused(t, err, 504, "Timeout", "was not judged to its end: host: its rules took too long")
+		if after, ok := apierrors.SuggestsClientDelay(err); ok {
+			t.Errorf("%s: to be tried after %d", name, after)
+		}
+		version.Strategy = slow{w.at(v1, "").Version.Strategy, field.ErrorList{field.Required(field.NewPath("port"), "")}}
+		refused(t, judge(&request{Target: at, strategy: version.Strategy}), 422, "Invalid", "port: Required value")
+	}
+}

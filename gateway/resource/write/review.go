@@ -47,8 +47,10 @@ func (e *Writer) reviewed(ctx context.Context, t resource.Target, tree map[strin
 		return nil, apierrors.NewInternalError(err)
 	}
 	validate := func(ctx context.Context) error {
-		if errs := t.Version.Strategy.Validate(scope(ctx, t, o), w.object, nil).Errors; len(errs) > 0 {
-			return invalid(schema.GroupKind{Group: t.Resource.Def.Group}, "", errs) // kube-apiserver names no kind
+		verdict := t.Version.Strategy.Validate(scope(ctx, t, o), w.object, nil)
+		if errs := verdict.Errors; len(errs) > 0 {
+			kind := schema.GroupKind{Group: t.Resource.Def.Group} // kube-apiserver names no kind
+			return notValid(kind, "", errs, verdict.Unfinished)
 		}
 		return nil
 	}
