@@ -33,7 +33,7 @@ func TestEncodedLikeAnotherItIsTheSame(t *testing.T) {
 		if r.IntN(2) == 0 {
 			Detach(like)
 		}
-		tree, err := ParseLike([]byte(data), Text{canonical, like})
+		tree, _, err := ParseLike([]byte(data), Text{canonical, like})
 		if err != nil {
 			t.Fatal(err)
 		}

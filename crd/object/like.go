@@ -20,10 +20,9 @@ func Large(data []byte) bool { return len(data) >= 16<<10 }
 // ParseLike is [ParseObject] of an object that is likely to say much of what
 // another one says, such as the same object at another version. The tree shares
 // with that one's the parts that are written the same, so both are only to be
-// read from then on.
-func ParseLike(data []byte, other Text) (tree map[string]any, err error) {
-	tree, _, err = parse(parser{data: data, whole: true, like: other})
-	return tree, err
+// read from then on. What parts repeat that are shared is not among the duplicates.
+func ParseLike(data []byte, other Text) (tree map[string]any, duplicates []string, err error) {
+	return parse(parser{data: data, whole: true, like: other})
 }
 
 // maxLike is how deep objects are compared with the other tree's. Each level

@@ -38,7 +38,7 @@ func TestParsedLikeAnotherItIsTheSame(t *testing.T) {
 		if detached {
 			Detach(like)
 		}
-		got, err := ParseLike([]byte(data), Text{[]byte(other), like})
+		got, _, err := ParseLike([]byte(data), Text{[]byte(other), like})
 		if detached { // they may or may not be there
 			Detach(got)
 			Detach(want)
@@ -83,7 +83,7 @@ func TestWhatIsTheSameIsShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := ParseLike([]byte(two), Text{[]byte(one), first})
+	second, _, err := ParseLike([]byte(two), Text{[]byte(one), first})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,19 +105,19 @@ func TestWhatIsTheSameIsShared(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, maxLike+1)
 	ends := strings.Repeat("}", maxLike+1)
 	a, _, _ := ParseObject([]byte(deep + `{"x":1},"y":{}` + ends))
-	b, err := ParseLike([]byte(deep+`{"x":1},"y":{}`+ends[1:]+`,"z":1}`), Text{[]byte(deep + `{"x":1},"y":{}` + ends), a})
+	b, _, err := ParseLike([]byte(deep+`{"x":1},"y":{}`+ends[1:]+`,"z":1}`), Text{[]byte(deep + `{"x":1},"y":{}` + ends), a})
 	path := strings.Fields(strings.Repeat("a ", maxLike))
 	if err != nil || at(a, path[0]) != at(b, path[0]) {
 		t.Errorf("what is written the same at the top is not shared: %v", err)
 	}
-	c, err := ParseLike([]byte(deep+`{"x":2},"y":{}`+ends), Text{[]byte(deep + `{"x":1},"y":{}` + ends), a})
+	c, _, err := ParseLike([]byte(deep+`{"x":2},"y":{}`+ends), Text{[]byte(deep + `{"x":1},"y":{}` + ends), a})
 	if err != nil || at(a, append(path, "y")...) == at(c, append(path, "y")...) {
 		t.Errorf("what is deeper than %d is compared: %v", maxLike, err)
 	}
-	if _, err := ParseLike([]byte(`{"a":`), Text{[]byte(one), first}); err == nil {
+	if _, _, err := ParseLike([]byte(`{"a":`), Text{[]byte(one), first}); err == nil {
 		t.Error("what is no JSON is parsed")
 	}
-	if _, err := ParseLike([]byte(`[]`), Text{[]byte(one), first}); err == nil {
+	if _, _, err := ParseLike([]byte(`[]`), Text{[]byte(one), first}); err == nil {
 		t.Error("what is no object is parsed")
 	}
 }

@@ -34,7 +34,7 @@ func (r *Renderer) Preview(ctx context.Context, tree map[string]any, version str
 	err = r.eachConverted(ctx, version, [][]byte{sent}, func(v *crd.Version, _ int, data []byte) (err error) {
 		if v.Unchanged != nil && v.Unchanged(data) {
 			p.text = data
-			p.tree, err = object.ParseLike(data, live)
+			p.tree, _, err = object.ParseLike(data, live)
 			return err
 		}
 		p.tree, err = wellFormed(v, data, crd.Shape.FromConversion)

@@ -43,10 +43,12 @@ func TestPatches_UPD04_UPD05(t *testing.T) {
 	}{
 		"JSON":                      {jsonPatch, `[{"op":"remove","path":"/metadata/labels"}]`, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"image":"i","name":"c"}]}}`, 0, nil},
 		"JSON, odd":                 {jsonPatch, `[{"op":"test","op":"test","path":"/kind","value":"Pod","x":1}]`, pod, 0, []string{`json patch duplicate field "[0].op"`, `json patch unknown field "[0].x"`}},
+		"JSON, odd inside":          {jsonPatch, `[{"op":"add","path":"/metadata/labels","value":{"a":"c","a":"b"}},{"op":"add","path":"/spec/hostname","value":{"b":1,"b":2}},{"op":"remove","path":"/spec/hostname"}]`, pod, 0, []string{`json patch duplicate field "[0].value.a"`, `json patch duplicate field "[1].value.b"`, `duplicate field "metadata.labels.a"`}},
 		"JSON of nothing":           {jsonPatch, `[{"op":"remove","path":"/x"}]`, "the server rejected our request due to an error in our request", 422, nil},
 		"JSON into no object":       {jsonPatch, `[{"op":"replace","path":"","value":[]}]`, ` "" is invalid: patch: Invalid value: "[]": `, 422, nil},
 		"JSON, a number for a name": {jsonPatch, `[{"op":1,"path":"/kind"}]`, "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string", 400, nil},
 		"JSON, a list for a path":   {jsonPatch, `[{"op":"remove","path":["kind"]}]`, "error decoding patch: json: cannot unmarshal array into Go struct field jsonPatchOp.path of type string", 400, nil},
+		"JSON, beyond any number":   {jsonPatch, `[{"op":"add","path":"/spec/x","value":1e400}]`, "error decoding patch: json: cannot unmarshal number 1e400 into Go struct field jsonPatchOp.value of type float64", 400, nil},
 		"no JSON":                   {jsonPatch, `{`, "error decoding patch: ", 400, nil},
 		"too many operations":       {jsonPatch, "[" + strings.Repeat(`{"op":"test","path":"/kind","value":"Pod"},`, jsonpatch.MaxOperations) + `{"op":"test","path":"/kind","value":"Pod"}]`, "The allowed maximum operations in a JSON patch is 10000, got 10001", 413, nil},
 		"merge":                     {merge, `{"metadata":{"labels":null}}`, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"image":"i","name":"c"}]}}`, 0, nil},
@@ -64,9 +66,11 @@ func TestPatches_UPD04_UPD05(t *testing.T) {
 	} {
 		p, odd, err := Decode(c.kind, []byte(c.body), newPod)
 		var out map[string]any
+		var repeated []string
 		if err == nil {
-			out, err = p(was)
+			out, repeated, err = p(was)
 		}
+		odd = append(odd, repeated...)
 		var text []byte
 		if err == nil {
 			text, err = object.Encode(out)
@@ -117,7 +121,7 @@ func TestWhatOutcomesShare(t *testing.T) {
 		}
 		from := stateOf(t, c.text)
 		from.Shared = c.shared
-		out, err := p(from)
+		out, _, err := p(from)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/wasmgate/wasmgate/crd/jsonpatch"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -26,20 +28,20 @@ func decodeJSON(body []byte) (Patch, []string, error) {
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
 	}
-	return func(from State) (map[string]any, error) {
+	return func(from State) (map[string]any, []string, error) {
 		data, err := operations.Apply(from.JSON)
 		if err != nil {
-			return nil, unprocessable(err)
+			return nil, nil, unprocessable(err)
 		}
 		like := object.Text{}
 		if from.Shared && object.Large(from.JSON) {
 			like = object.Text{Data: from.JSON, Tree: from.Tree}
 		}
-		tree, err := object.ParseLike(data, like)
+		tree, repeated, err := object.ParseLike(data, like)
 		if err != nil {
-			return nil, Invalid(data, err)
+			return nil, nil, Invalid(data, err)
 		}
-		return tree, nil
+		return tree, repeated, nil
 	}, odd, nil
 }
 
@@ -51,7 +53,11 @@ func oddOperations(body []byte) ([]string, error) {
 	wrapped := slices.Concat([]byte(wrapper), body, []byte("}"))
 	tree, duplicates, err := object.Parse(wrapped)
 	if err != nil {
-		return nil, nil // the patch library is less strict; there is nothing to say
+		var read []jsonPatchOp
+		if !json.Valid(body) { // which is the patch library's to say
+			return nil, nil
+		}
+		return nil, kjson.UnmarshalCaseSensitivePreserveInts(body, &read)
 	}
 	operations, _ := tree["patch"].([]any)
 	odd := make([][]string, len(operations)+1) // the last are of none
@@ -77,6 +83,14 @@ func oddOperations(body []byte) ([]string, error) {
 		}
 	}
 	return slices.Concat(odd...), nil
+}
+
+// jsonPatchOp is an operation as kube-apiserver reads it, which errors name.
+type jsonPatchOp struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
 }
 
 // JSONType is what encoding/json calls a value that is no text.

@@ -18,11 +18,11 @@ func decodeMerge(body []byte) (Patch, []string, error) {
 	case err != nil:
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
-	return func(from State) (map[string]any, error) {
+	return func(from State) (map[string]any, []string, error) {
 		if from.Shared {
-			return merged(from.Tree, changes), nil
+			return merged(from.Tree, changes), nil, nil
 		}
-		return merged(object.Clone(from.Tree), changes), nil
+		return merged(object.Clone(from.Tree), changes), nil, nil
 	}, duplicates, nil
 }
 

@@ -30,9 +30,10 @@ type State struct {
 	Shared bool
 }
 
-// Patch computes the new object from the present one. It may run several
+// Patch computes the new object from the present one, and names the fields that the
+// outcome's text has twice, as values of JSON patches bring them along. It may run several
 // times; what it returns is the caller's, but for what [State.Shared] allows it to share.
-type Patch func(from State) (map[string]any, error)
+type Patch func(from State) (tree map[string]any, repeated []string, err error)
 
 // Unsupported is the refusal of a patch of a media type that what is patched does not
 // take.
@@ -84,7 +85,7 @@ func Invalid(outcome []byte, err error) error {
 // Refuse is [Invalid] of the outcome of a patch, which is applied again, since what
 // it made was worked upon.
 func (p Patch) Refuse(from State, why error) error {
-	tree, err := p(from)
+	tree, _, err := p(from)
 	if err != nil {
 		return err
 	}

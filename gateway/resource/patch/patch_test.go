@@ -24,7 +24,7 @@ func TestJSONPatchCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = apply(State{JSON: []byte(`{}`)})
+	_, _, err = apply(State{JSON: []byte(`{}`)})
 	if !apierrors.IsInvalid(err) {
 		t.Errorf("got %v", err)
 	}
@@ -35,7 +35,7 @@ func TestAPanicOfThePatchLibraryIsARefusal_UPD05(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = apply(State{JSON: []byte(`{"l":[null]}`)})
+	_, _, err = apply(State{JSON: []byte(`{"l":[null]}`)})
 	if !apierrors.IsInvalid(err) {
 		t.Errorf("got %v", err)
 	}

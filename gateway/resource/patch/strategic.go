@@ -22,19 +22,19 @@ func decodeStrategic(body []byte, typed func() runtime.Object) (Patch, []string,
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
-	return func(from State) (map[string]any, error) {
+	return func(from State) (map[string]any, []string, error) {
 		tree, err := mergedStrategically(from.Tree, changes, typed())
 		switch {
 		case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
 			errors.Is(err, mergepatch.ErrBadPatchFormatForRetainKeys), errors.Is(err, mergepatch.ErrBadPatchFormatForSetElementOrderList),
 			errors.Is(err, mergepatch.ErrUnsupportedStrategicMergePatchFormat):
-			return nil, apierrors.NewBadRequest(err.Error())
+			return nil, nil, apierrors.NewBadRequest(err.Error())
 		case err != nil:
-			return nil, unmergeable(err)
+			return nil, nil, unmergeable(err)
 		}
 		// As the fields of a Go value they cannot be changed.
 		tree["kind"], tree["apiVersion"] = from.Tree["kind"], from.Tree["apiVersion"]
-		return tree, nil
+		return tree, nil, nil
 	}, duplicates, nil
 }
 
@@ -64,7 +64,7 @@ func unmergeable(err error) error {
 // kube-apiserver shows the patch itself, reads the outcome from a tree, not from
 // text, and says what is wrong with it in other words.
 func (p Patch) RefuseStrategic(body []byte, typed func() runtime.Object, from State, why error) error {
-	if tree, err := p(from); err == nil {
+	if tree, _, err := p(from); err == nil {
 		if other := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, typed()); other != nil {
 			why = other
 		}

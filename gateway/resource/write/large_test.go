@@ -157,7 +157,7 @@ func (w *world) changes(how string, p []byte) error {
 	if err != nil {
 		return err
 	}
-	after, err := apply(patch.State{Tree: before})
+	after, _, err := apply(patch.State{Tree: before})
 	if err != nil {
 		return err
 	}

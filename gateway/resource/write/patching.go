@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -60,11 +61,11 @@ func (p *patching) change(_ context.Context, r *request, from *present) (n next,
 		return n, p.wrong
 	}
 	state := patch.State{JSON: from.data, Tree: from.object.Object, Shared: !r.Version.Native()}
-	tree, err := p.apply(state)
+	tree, repeated, err := p.apply(state)
 	if err != nil {
 		return n, err
 	}
-	tree, err = acceptPatched(r.Target, tree, state.Shared, p.duplicates, r.Options)
+	tree, err = acceptPatched(r.Target, tree, state.Shared, slices.Concat(p.duplicates, repeated), r.Options)
 	if _, ok := err.(apierrors.APIStatus); !ok && err != nil {
 		if p.kind == types.StrategicMergePatchType {
 			return n, p.apply.RefuseStrategic(p.body, r.Version.Typed, state, err)

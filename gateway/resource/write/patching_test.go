@@ -87,6 +87,8 @@ func TestFieldValidationOfPatches_FV04_FV05_FV06(t *testing.T) {
 		{tabs, types.MergePatchType, `{"spec":{"y":1,"replicas":1,"replicas":1}}`, `duplicate field "spec.replicas", unknown field "spec.y"`},
 		{tabs, types.JSONPatchType, `[{"op":"add","path":"/nothing","value":1}]`, `unknown field "nothing"`},
 		{tabs, types.JSONPatchType, `[{"op":"add","path":"/port","value":"1","value":"1","why":"x"}]`, `json patch duplicate field "[0].value", json patch unknown field "[0].why"`},
+		{tabs, types.JSONPatchType, `[{"op":"add","path":"/spec","value":{"replicas":1,"replicas":2,"y":1}}]`, `json patch duplicate field "[0].value.replicas", duplicate field "spec.replicas", unknown field "spec.y"`},
+		{cm, types.JSONPatchType, `[{"op":"add","path":"/data","value":{"y":"1","y":"2"}}]`, `json patch duplicate field "[0].value.y", duplicate field "data.y"`},
 		{cm, types.MergePatchType, `{"spec":{}}`, `unknown field "spec"`},
 		{cm, types.StrategicMergePatchType, `{"data":{"y":"1","y":"2"}}`, `duplicate field "data.y"`},
 	} {

@@ -49,7 +49,7 @@ func readPresent(ctx context.Context, t resource.Target, e *view.Entry, sent obj
 	if p.data, err = t.Resource.View(ctx, e, t.Version.Name); err != nil {
 		return p, err
 	}
-	tree, err := object.ParseLike(p.data, sent)
+	tree, _, err := object.ParseLike(p.data, sent)
 	if err != nil {
 		return p, t.Resource.Unreadable(e, err)
 	}
@@ -86,7 +86,7 @@ func (p *present) Live(ctx context.Context, version string) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	tree, err := object.ParseLike(data, p.text())
+	tree, _, err := object.ParseLike(data, p.text())
 	if err != nil {
 		return nil, r.Unreadable(p.entry, err)
 	}

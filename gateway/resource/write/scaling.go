@@ -61,7 +61,7 @@ func patchedScale(apply patch.Patch, odd []string, present map[string]any, o res
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	tree, err := apply(patch.State{JSON: data, Tree: present})
+	tree, repeated, err := apply(patch.State{JSON: data, Tree: present})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func patchedScale(apply patch.Patch, odd []string, present map[string]any, o res
 	case scale.Check(s) != nil:
 		err = fmt.Errorf("no kind %q is registered for version %q", s["kind"], s["apiVersion"])
 	default:
-		err = o.Report(slices.Concat(odd, unknown))
+		err = o.Report(slices.Concat(odd, repeated, unknown))
 	}
 	if err != nil {
 		return nil, patch.Invalid(data, err)

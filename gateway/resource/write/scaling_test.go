@@ -46,6 +46,7 @@ func TestUnknownFieldsOfAScale_RES06_FV01(t *testing.T) {
 		{types.MergePatchType, `{"spec":{"replicas":4,"odd":1}}`, []string{`unknown field "spec.odd"`}},
 		{types.MergePatchType, `{"spec":{"host":"a","host":"b"}}`, []string{`duplicate field "spec.host"`, `unknown field "spec.host"`}},
 		{types.JSONPatchType, `[{"op":"add","path":"/spec/odd","value":1,"extra":2}]`, []string{`json patch unknown field "[0].extra"`, `unknown field "spec.odd"`}},
+		{types.JSONPatchType, `[{"op":"add","path":"/spec","value":{"replicas":2,"replicas":3}}]`, []string{`json patch duplicate field "[0].value.replicas"`, `duplicate field "spec.replicas"`}},
 	} {
 		for level, code := range map[string]int32{"": 0, "Warn": 0, "Ignore": 0, "Strict": 422} {
 			if c.media == "" && code != 0 {
