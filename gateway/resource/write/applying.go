@@ -74,7 +74,11 @@ func (s *applying) change(ctx context.Context, r *request, from *present) (n nex
 	if err := reportRepeated(r.Options); err != nil {
 		return n, err
 	}
-	tree, err := mergedWell(r.Target, out.Tree)
+	merged := out.Tree
+	if from.entry == nil && !r.Version.Native() {
+		merged = withoutTimes(merged)
+	}
+	tree, err := mergedWell(r.Target, merged)
 	if err != nil {
 		return n, apierrors.NewBadRequest(err.Error())
 	}
@@ -95,6 +99,26 @@ func (s *applying) change(ctx context.Context, r *request, from *present) (n nex
 		n.object.SetResourceVersion("")
 	}
 	return n, rest.EnsureObjectNamespaceMatchesRequestNamespace(r.Namespace, n.object)
+}
+
+// withoutTimes is a new custom resource without the times that are the server's to say,
+// which need not even be some.
+func withoutTimes(merged map[string]any) map[string]any {
+	meta, ok := merged["metadata"].(map[string]any)
+	if !ok {
+		return merged
+	}
+	meta = maps.Clone(meta)
+	for _, name := range [...]string{"creationTimestamp", "deletionTimestamp"} {
+		switch meta[name].(type) {
+		case map[string]any, []any: // which no manager can own
+		default:
+			delete(meta, name)
+		}
+	}
+	merged = maps.Clone(merged)
+	merged["metadata"] = meta
+	return merged
 }
 
 // mergedWell is what a configuration was merged into, well-formed. It may share all but

@@ -57,6 +57,24 @@ func TestApplyCreatesAndMerges_SSA03_SSA05_SSA07_SSA12(t *testing.T) {
 	}
 }
 
+// Of a new custom resource the server says when it was made, whatever a configuration says.
+func TestTimesThatAnApplyBrings(t *testing.T) {
+	w := newWorld(t)
+	for i, said := range []string{`"x"`, `""`, `5`, `true`, `null`, `"2020-13-01T00:00:00Z"`, `"2020-01-01T00:00:00Z"`} {
+		name := fmt.Sprint("t", i)
+		made := w.must(w.apply(w.at(v1, name), "a", `"metadata":{"name":"`+name+`","creationTimestamp":`+said+`,"deletionTimestamp":`+said+`},"host":"h"`))
+		if at := made.GetCreationTimestamp(); made.GetDeletionTimestamp() != nil || at.IsZero() || at.Year() == 2020 {
+			t.Errorf("%s: made at %v, deleted at %v", said, at, made.GetDeletionTimestamp())
+		}
+	}
+	if _, err := w.apply(w.at(v1, "t"), "a", `"metadata":{"name":"t","creationTimestamp":{}}`); err == nil {
+		t.Error("an object is taken for a time")
+	}
+	if _, err := w.apply(w.builtin("configmaps", "default", "t"), "a", `"metadata":{"name":"t","creationTimestamp":"x"}`); err == nil {
+		t.Error("a built-in kind with a time that is none is taken")
+	}
+}
+
 // A configuration that others are in the way of, that is no object of the kind,
 // or that is meant for another one, changes nothing.
 func TestApplyRefuses_SSA08_SSA10_SSA15(t *testing.T) {
