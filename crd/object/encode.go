@@ -125,7 +125,11 @@ func appendSlice(dst []byte, a []any) ([]byte, error) {
 	return append(dst, ']'), nil
 }
 
+// appendFloat writes a zero without its sign: it is read again as an integer, which has none.
 func appendFloat(dst []byte, f float64) ([]byte, error) {
+	if f == 0 {
+		return append(dst, '0'), nil
+	}
 	b, err := json.Marshal(f)
 	if err != nil {
 		return dst, fmt.Errorf("object: cannot encode %v: %w", f, err)

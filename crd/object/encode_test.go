@@ -76,6 +76,19 @@ func TestEncodeOfMapsInMaps(t *testing.T) {
 	}
 }
 
+// What is written is read again as the same: a zero that is read as an integer has no sign.
+func TestZeros(t *testing.T) {
+	for in, want := range map[string]string{`-0.0`: "0", `-0`: "0", `0.0`: "0", `-0e5`: "0", `-1e-400`: "0", `-0.5`: "-0.5"} {
+		tree, _, err := Parse([]byte(`{"a":` + in + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Encode(tree); err != nil || string(got) != `{"a":`+want+`}` {
+			t.Errorf("%s: %s, %v", in, got, err)
+		}
+	}
+}
+
 func TestParseOfOddNumbersAndWords(t *testing.T) {
 	for in, want := range map[string]any{
 		`0`: int64(0), `-0`: int64(0), `7`: int64(7), `9223372036854775807`: int64(math.MaxInt64), `-9223372036854775808`: int64(math.MinInt64),
