@@ -171,7 +171,7 @@ func (b Body) Configuration(media string, o *resource.WriteOptions) (map[string]
 // configuration reads the body of an apply, YAML or JSON, and adds to o what it
 // repeats.
 func configuration(body []byte, o *resource.WriteOptions) (map[string]any, error) {
-	if config, repeated, err := object.Parse(body); err == nil && len(repeated) == 0 {
+	if config, repeated, err := object.Parse(body); err == nil && len(repeated) == 0 && sameAsYAML(body) {
 		return object.Reread(config) // to kube-apiserver it is YAML
 	}
 	data, err := yamlToJSON(body)

@@ -16,11 +16,11 @@ import (
 )
 
 // yamlToJSON converts one YAML document. What is JSON already is read as such,
-// which is quicker and comes to the same. The library bounds nesting; errors are
+// which is quicker, where it comes to the same. The library bounds nesting; errors are
 // in its words.
 func yamlToJSON(body []byte) ([]byte, error) {
 	if trimmed := strings.TrimLeft(string(body[:min(len(body), 64)]), " \t\r\n"); strings.HasPrefix(trimmed, "{") {
-		if tree, _, err := object.Parse(body); err == nil {
+		if tree, _, err := object.Parse(body); err == nil && sameAsYAML(body) {
 			return object.Encode(tree)
 		}
 	}

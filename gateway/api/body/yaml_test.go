@@ -83,6 +83,30 @@ func TestYAMLToJSON_AliasesAreBounded(t *testing.T) {
 	}
 }
 
+// To kube-apiserver the body of an apply is YAML, and so is what is sent as YAML: JSON that
+// YAML reads otherwise, or not at all, is read by it.
+func TestJSONThatIsReadAsYAML(t *testing.T) {
+	const ok = "\x00"
+	for body, want := range map[string]string{
+		`{"a":"\ud83d\ude00"}`: "found invalid Unicode character escape code", `{"a":"\uD800"}`: "found invalid Unicode character escape code",
+		`{"a":"\/"}`: "found unknown escape character", `{"\/":1}`: "found unknown escape character",
+		"{\"a\":\"\x7f\"}": "control characters are not allowed", "{\"a\":\"\u0080\"}": "control characters are not allowed", "{\"a\":\"\ufffe\"}": "control characters are not allowed",
+		`{"` + strings.Repeat("k", 1100) + `":1}`: "did not find expected ',' or '}'", "{\"a\"\n:1}": "did not find expected ',' or '}'",
+		"\t{\"a\":1}":          "found character that cannot start any token",
+		"{\"a\":\"x\u0085y\"}": ok + "x y", "{\"a\":\"x\u2028y\"}": ok + "x\u2028y",
+		`{"a":"\u0001\u2028\"\\\b\f\n\r\t\u00e9\udcFf"}`:    "found invalid Unicode character escape code",
+		`{"a":"\u0001\u2028\"\\\b\f\n\r\t\u00e9\uD7ff:é"}`: ok + "\x01\u2028\"\\\b\f\n\r\té\ud7ff:é", "\n{\t\"a\" : \"x\"\r\n}\n": ok + "x",
+	} {
+		got, err := Body{Data: []byte(body)}.Configuration(string(types.ApplyYAMLPatchType), new(resource.WriteOptions))
+		if text, good := strings.CutPrefix(want, ok); good && (err != nil || got["a"] != text) || !good && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %q, %v", body, got["a"], err)
+		}
+		if _, sent := yamlToJSON([]byte(body)); (err == nil) != (sent == nil) {
+			t.Errorf("%q: sent as YAML %v, applied %v", body, sent, err)
+		}
+	}
+}
+
 func FuzzYAML_MT05(f *testing.F) {
 	for _, s := range []string{"a: &x [1]\nb: *x\n", `{"a":1}`, "- - -", "? a\n: b\n", "a: !!binary x", "<<: {a: 1}", "&a [*a]", "a: .nan"} {
 		f.Add([]byte(s))
