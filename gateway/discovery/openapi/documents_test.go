@@ -174,9 +174,6 @@ func TestSubresourcesThatAreCreated(t *testing.T) {
 			t.Errorf("%s is not described", want[1])
 		}
 	}
-	if exec := doc.Paths.Paths["/api/v1/namespaces/{namespace}/pods/{name}/exec"]; exec.Get == nil || exec.Post != nil {
-		t.Errorf("exec: %+v", exec)
-	}
 }
 
 func TestCustomResource_RES10(t *testing.T) {

@@ -22,6 +22,13 @@ func (k *kind) fitV3(doc *spec3.OpenAPI) error {
 		if !keep(k.verbsAt(name), &p.Get, &p.Post, &p.Put, &p.Patch, &p.Delete) {
 			delete(doc.Paths.Paths, name)
 		}
+		if p.Delete != nil && k.answersDeleted(name) {
+			for _, r := range p.Delete.Responses.StatusCodeResponses {
+				for _, media := range r.Content {
+					media.Schema = spec.RefSchema("#/components/schemas/" + k.model())
+				}
+			}
+		}
 	}
 	if err := k.addSubresources(doc); err != nil || !k.version.Native() {
 		return err
@@ -45,11 +52,25 @@ func (k *kind) fitV2(doc *spec.Swagger) {
 			delete(doc.Paths.Paths, name)
 			continue
 		}
+		if p.Delete != nil && k.answersDeleted(name) {
+			for code, r := range p.Delete.Responses.StatusCodeResponses {
+				if r.Schema != nil {
+					r.Schema = spec.RefSchema("#/definitions/" + k.model())
+					p.Delete.Responses.StatusCodeResponses[code] = r
+				}
+			}
+		}
 		if k.version.Native() && p.Patch != nil {
 			p.Patch.Consumes = append(p.Patch.Consumes, strategicPatch)
 		}
 		doc.Paths.Paths[name] = p
 	}
+}
+
+// answersDeleted tells that who deletes at a path of the builder's is told what was deleted,
+// and not only that it was.
+func (k *kind) answersDeleted(path string) bool {
+	return k.def.ReturnsDeleted && k.model() != "" && strings.HasSuffix(path, "/"+k.def.Plural+"/{name}")
 }
 
 // verbsAt are the verbs that are served at a path of the builder's.

@@ -23,6 +23,10 @@ func (k *kind) addSubresources(doc *spec3.OpenAPI) error {
 			continue
 		}
 		for _, s := range k.extraSubresources() {
+			if p := k.connection(s, item, doc.Paths.Paths[name+"/status"]); p != nil {
+				doc.Paths.Paths[name+"/"+s.Name] = p
+				continue
+			}
 			p := &spec3.Path{PathProps: spec3.PathProps{Parameters: item.Parameters}}
 			if status := doc.Paths.Paths[name+"/status"]; status != nil {
 				p.Get = k.about(s, "get", status.Get)
@@ -71,7 +75,7 @@ func title(subresource string) string { return strings.ToUpper(subresource[:1]) 
 // object is; nil if it is not.
 func (k *kind) created(s *crd.Subresource, op *spec3.Operation, doc *spec3.OpenAPI) (*spec3.Operation, error) {
 	if op == nil || doc.Components == nil || !slices.Contains(s.Verbs, "create") || s.Body == nil || !s.Body.Versions[0].Native() {
-		return nil, nil // as for a connection, which has no body
+		return nil, nil
 	}
 	typ := reflect.TypeOf(s.Body.Versions[0].Typed())
 	for name, model := range crdschema.Models(typ, 3) {
