@@ -43,3 +43,13 @@ func TestWhatIsSharedWithSomethingValidIsNotLookedInto(t *testing.T) {
 		t.Errorf("what is shared was looked into: %v", err)
 	}
 }
+
+// Lists of which no schema speaks are values as a whole, whatever is in them.
+func TestListsInListsHaveNoKeys(t *testing.T) {
+	one := int64(1)
+	v := map[string]any{"any": []any{[]any{one, one}, []any{nil}, []any{map[string]any{}}, []any{[]any{one, one}}}}
+	o := &Type{object: &objectType{fields: map[string]*field{"any": newField("any", deducedType)}}}
+	if err := o.Validate(v, false); err != nil {
+		t.Error(err)
+	}
+}

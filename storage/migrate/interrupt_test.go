@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/wasmgate/wasmgate/storage"
@@ -163,4 +164,23 @@ func TestRunLeavesAStoreAloneThatTakesNothing(t *testing.T) {
 			t.Errorf("%d keys are tried by %d at once, want %d at most", s.tried.Load(), concurrency, most)
 		}
 	}
+}
+
+// TestRunEndsThoughAKeyDoesNot: a key that takes too long after the end is neither done nor
+// failed, and the next run begins with it.
+func TestRunEndsThoughAKeyDoesNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p, err := Run(ctx, fill(t, 10), Options{Prefix: "/p/", Concurrency: 1, Rewrite: func(called context.Context, kv storage.KV) ([]byte, bool, error) {
+			if kv.Key == "/p/0003" {
+				cancel()
+				<-called.Done()
+				return nil, false, called.Err()
+			}
+			return toV2(called, kv)
+		}})
+		if !errors.Is(err, context.Canceled) || p.Done != 3 || p.Failed != 0 || p.Cursor != "/p/0002" {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
 }

@@ -111,3 +111,37 @@ func TestHistoryThroughADecorator(t *testing.T) {
 		t.Errorf("from revision %d, which the store still has: %v", middle, err)
 	}
 }
+
+// away is a store that tells no revision for a while.
+type away struct {
+	storage.Store
+	failing atomic.Bool
+}
+
+func (a *away) Revision(ctx context.Context) (int64, error) {
+	if a.failing.Load() {
+		return 0, &storage.Error{Kind: storage.Unavailable}
+	}
+	return a.Store.Revision(ctx)
+}
+
+// A store that cannot be loaded from is told, and loaded from once it answers.
+func TestAStoreThatIsAwayIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := storagetest.NewMemory()
+		m.Apply(put("g/pods/a", "1"))
+		store := &away{Store: m}
+		store.failing.Store(true)
+		o, told := options(), make(chan error, 1)
+		o.OnError = func(err error) {
+			if store.failing.Swap(false) {
+				told <- err
+			}
+		}
+		c := run(t, store, o)
+		if err := <-told; storage.KindOf(err) != storage.Unavailable {
+			t.Errorf("told %v", err)
+		}
+		wantContent(t, c.Bucket("g/pods").Snapshot(), "a=1")
+	})
+}

@@ -123,3 +123,29 @@ func TestNewMemory(t *testing.T) {
 		t.Errorf("%d bytes, more than the most", len(got))
 	}
 }
+
+// A page that cannot be given up is an error, also where pages that stay follow it.
+func TestPagesThatCannotBeGivenUp(t *testing.T) {
+	for _, follows := range []bool{false, true} {
+		memory := newMapped(2 * uint64(pageSize))
+		if memory == nil {
+			t.Skip("memory is not mapped here")
+		}
+		defer memory.Free()
+		all := memory.Reallocate(2 * uint64(pageSize))
+		if err := memory.Keep(&Shared{}); err != nil {
+			t.Fatal(err)
+		}
+		all[0] = 0 // its own, and as it was
+		if follows {
+			all[pageSize] = 1
+		}
+		if err := unix.Mlock(all[:pageSize]); err != nil {
+			t.Skip(err)
+		}
+		memory.(*mapped).clean = []uint8{patience - 1}
+		if _, err := memory.Restore(); !errors.Is(err, unix.EINVAL) {
+			t.Errorf("followed by one that stays %v: %v", follows, err)
+		}
+	}
+}

@@ -137,6 +137,9 @@ func TestMemoriesAreMappedWhereTheKernelTells(t *testing.T) {
 		t.Error(err)
 	}
 	scans := tryPages(&pages{file: file, scans: true}) == nil
+	if _, _, known := unix.Syscall(unix.SYS_IOCTL, uintptr(file), pagemapScan, 0); scans != (known == unix.EFAULT) {
+		t.Errorf("scans %v, where a request without an argument is %v", scans, known)
+	}
 	if gotFile, gotScans := pagemap(); gotFile < 0 || gotScans != scans {
 		t.Errorf("file %d, scans %v, want %v", gotFile, gotScans, scans)
 	}
