@@ -49,6 +49,25 @@ func TestScanWithoutStreams(t *testing.T) {
 	}
 }
 
+// A server that streams is asked for streams, whether a revision is named or not.
+func TestScanStreams(t *testing.T) {
+	s := connect(t, start(t, t.TempDir()))
+	rev, err := s.Create(t.Context(), "/s/a", []byte("x"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int64{0, rev} {
+		n := 0
+		err := s.Scan(t.Context(), storage.Range{Prefix: "/s/", Revision: at}, func(page storage.Page) error {
+			n += len(page.KVs)
+			return nil
+		})
+		if err != nil || n != 1 || s.noStreams.Load() {
+			t.Errorf("at %d: %d keys, %v; streams are known to be missing: %v", at, n, err, s.noStreams.Load())
+		}
+	}
+}
+
 // BenchmarkLoad reads many small keys page by page, as servers count them, and
 // in one scan.
 func BenchmarkLoad(b *testing.B) {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"github.com/rs/zerolog"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/crd"
 )
@@ -38,4 +41,41 @@ func TestAnIndexThatMayLackSomethingIsNone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// breaking is a source of one kind, of which nothing can be told any more after the first time.
+type breaking struct {
+	Objects
+	why  error
+	told bool
+}
+
+func (*breaking) Kinds(context.Context) ([]*crd.Definition, error) {
+	return []*crd.Definition{{Plural: "widgets", Kind: "Widget"}}, nil
+}
+
+func (b *breaking) Feed(schema.GroupResource) (Feed, error) { return b, nil }
+
+func (*breaking) Wait() <-chan struct{} {
+	ready := make(chan struct{})
+	close(ready)
+	return ready
+}
+
+func (b *breaking) Next(func(*metav1.ObjectMeta, bool)) (anew, more bool, err error) {
+	if b.told {
+		return false, false, b.why
+	}
+	b.told = true
+	return true, false, nil
+}
+
+// The index is kept no longer, and whoever runs that is told why, once a kind cannot be followed.
+func TestAKindThatCannotBeFollowedAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &breaking{why: errors.New("its history is gone")}
+		if err := New(Options{Objects: b, Source: b, Log: zerolog.Nop()}).Work(t.Context(), nil); !errors.Is(err, b.why) {
+			t.Errorf("it ends with %v", err)
+		}
+	})
 }
