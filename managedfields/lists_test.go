@@ -1,6 +1,10 @@
 package managedfields_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/wasmgate/wasmgate/crd"
+)
 
 const (
 	ports = `"ports":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["port","protocol"],"items":{
@@ -150,6 +154,22 @@ other Apply example.com/v1 @1 {"f:spec":{"f:data":{"f:key1":{}}}}`},
 		{update: "u", body: `{"metadata":{"uid":"u"},"spec":{"data":{"key1":"mine"}}}`, want: `
 manager-one Apply example.com/v1 @0 {"f:spec":{"f:data":{}}}
 other Apply example.com/v1 @1 {"f:spec":{"f:data":{"f:key1":{}}}}`},
+	}}
+	s.run(t)
+}
+
+// Neither do they at another version, where what somebody owns is looked at again.
+func TestDuplicatesAtAnotherVersionDoNotMatter_SSA18(t *testing.T) {
+	both := func(properties string) *crd.Definition { return define(t, properties, properties) }
+	s := scenario{kind: both(tags + "," + data), steps: []step{
+		{update: "old", body: `{"spec":{"tags":["x","x"]}}`, want: `old Update example.com/v1 @0 {"f:spec":{".":{},"f:tags":{".":{},"v:\"x\"":{}}}}`},
+		{apply: "a", version: "v1beta1", body: `{"spec":{"data":{"k":"1"}}}`, object: `{"spec":{"data":{"k":"1"},"tags":["x","x"]}}`, want: `
+a Apply example.com/v1beta1 @1 {"f:spec":{"f:data":{"f:k":{}}}}
+old Update example.com/v1 @0 {"f:spec":{".":{},"f:tags":{".":{},"v:\"x\"":{}}}}`},
+		{redefine: both(tags + "," + atomicData), apply: "b", body: `{"metadata":{"labels":{"l":"1"}}}`, object: `{"metadata":{"labels":{"l":"1"}},"spec":{"data":{"k":"1"},"tags":["x","x"]}}`, want: `
+a Apply example.com/v1beta1 @1 {"f:spec":{"f:data":{}}}
+b Apply example.com/v1 @2 {"f:metadata":{"f:labels":{"f:l":{}}}}
+old Update example.com/v1 @0 {"f:spec":{".":{},"f:tags":{".":{},"v:\"x\"":{}}}}`},
 	}}
 	s.run(t)
 }

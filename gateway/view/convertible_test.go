@@ -122,6 +122,9 @@ func TestWhatAConverterChokesOnIsLeftOut_CRD18(t *testing.T) {
 	if failed, err := sieved(t, r, all); err != nil || len(failed) != 1 || !failed[39] || p.calls != before {
 		t.Errorf("again: %v, %v after %d calls", failed, err, p.calls-before)
 	}
+	if out, err := r.Convertible(t.Context(), all, v1, func(n int, why error) { t.Errorf("%d at the version that it is stored at: %v", n, why) }); err != nil || out[39] == nil {
+		t.Errorf("unconverted: %v", err)
+	}
 	sicker := ward(2, 2)[1:]
 	if failed, err := sieved(t, r, sicker); err != nil || len(failed) != 1 {
 		t.Errorf("of one object while it works: %v, %v", failed, err)

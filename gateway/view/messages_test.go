@@ -62,6 +62,9 @@ func TestWhatIsStoredIsSent_MT06(t *testing.T) {
 		e := foreign(t, "v1", "ConfigMap", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}, Data: map[string]string{"a": "b"}}, int64(i+1))
 		entries = append(entries, e)
 	}
+	if r.StoredAt(entries[0], "v1") {
+		t.Error("a message is taken for JSON at this version")
+	}
 	gone := Tombstone(entries[1], 999)
 	for range 2 {
 		for i, m := range s.messages(r, append(entries, gone)...) {

@@ -283,6 +283,27 @@ func TestOthersDoNotHoldUpTheDocument(t *testing.T) {
 	}
 }
 
+// What cannot be joined is told once, and again where something else is why.
+func TestWhatCannotBeJoinedIsToldOnce(t *testing.T) {
+	f := readFish(t, `,"Meta":{"type":"object"}`)
+	there := func(text string) *fragment {
+		return &fragment{section: definitionSection, name: "Meta", json: []byte(`"Meta":` + text)}
+	}
+	told := 0
+	var last *whole
+	broken := there("{")
+	for n, c := range []struct {
+		*fragment
+		told int
+	}{{broken, 1}, {broken, 1}, {there("["), 2}, {there(`{"type":"object"}`), 2}} {
+		last = newWhole(nil, []*Foreign{f}, last, func(error) { told++ })
+		last.own = func() [sections]fragments { return [sections]fragments{definitionSection: {c.fragment}} }
+		if last.join(); told != c.told {
+			t.Errorf("document %d: told %d times, not %d", n, told, c.told)
+		}
+	}
+}
+
 // FuzzForeign has no description break the document of what is served here.
 func FuzzForeign(f *testing.F) {
 	for _, definitions := range []string{``, `,"Meta":{}`, `,"Meta":{"$ref":"#/definitions/Fish"}`, `,"Meta":{"x-kubernetes-group-version-kind":[7]}`} {

@@ -122,7 +122,7 @@ func (k *kind) withoutSchema() *apiextensionsv1.CustomResourceDefinition {
 	if d.Namespaced {
 		out.Spec.Scope = apiextensionsv1.NamespaceScoped
 	}
-	version := apiextensionsv1.CustomResourceDefinitionVersion{Name: k.at.Version, Served: true, Storage: true}
+	version := apiextensionsv1.CustomResourceDefinitionVersion{Name: k.at.Version}
 	version.Subresources = &apiextensionsv1.CustomResourceSubresources{}
 	if v.Subresources["status"] != nil {
 		version.Subresources.Status = &apiextensionsv1.CustomResourceSubresourceStatus{}

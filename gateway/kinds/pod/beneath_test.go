@@ -151,7 +151,7 @@ func TestAnEvictedPodSaysWhy(t *testing.T) {
 // that is under way.
 type meddler struct {
 	Objects
-	editing, removing func()
+	editing, edited, removing func()
 }
 
 func (m *meddler) Edit(ctx context.Context, gr schema.GroupResource, subresource, namespace, name string, e resource.Edit) (*unstructured.Unstructured, error) {
@@ -161,6 +161,7 @@ func (m *meddler) Edit(ctx context.Context, gr schema.GroupResource, subresource
 		once(&m.editing)
 		return err
 	}
+	defer func() { once(&m.edited) }()
 	return m.Objects.Edit(ctx, gr, subresource, namespace, name, e)
 }
 
@@ -257,6 +258,27 @@ func TestAPodThatIsReadyByNow(t *testing.T) {
 	got := askAs(t, e, func(resource.Caller) Objects { return m }, "eviction", "p", evict("p"), resource.WriteOptions{Caller: resource.Component("test")})
 	if got != "Cannot evict pod as it would violate the pod's disruption budget." {
 		t.Error(got)
+	}
+	if p := look(t, e, kind, "p"); p.GetDeletionTimestamp() != nil {
+		t.Errorf("%v", p.Object)
+	}
+}
+
+// What is refused before the pod is marked is refused, whatever the pod is afterwards.
+func TestAPodThatWasReadyForAMoment(t *testing.T) {
+	e := world(t)
+	create(t, e, budgets, "metadata: {name: b, namespace: ns}\nspec: {minAvailable: 5, selector: {matchLabels: {app: a}}}")
+	setStatus(t, e, budgets, "b", budgetOf(0))
+	becomes := func(ready string) func() {
+		return func() {
+			setStatus(t, e, kind, "p", map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": ready}}})
+		}
+	}
+	becomes("False")()
+	m := &meddler{Objects: e.Client, editing: becomes("True"), edited: becomes("False")}
+	got := askAs(t, e, func(resource.Caller) Objects { return m }, "eviction", "p", evict("p"), resource.WriteOptions{Caller: resource.Component("test")})
+	if got != "Cannot evict pod as it would violate the pod's disruption budget." || m.edited != nil {
+		t.Errorf("%q", got)
 	}
 	if p := look(t, e, kind, "p"); p.GetDeletionTimestamp() != nil {
 		t.Errorf("%v", p.Object)

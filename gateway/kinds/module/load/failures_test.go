@@ -1,10 +1,13 @@
 package load_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
@@ -89,4 +92,33 @@ func TestFailuresToSayWhatIsMissingAreTold(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// choosy are modules none of which is compiled any more, as by a newer release.
+type choosy struct{ memoryModules }
+
+func (c *choosy) Set(_ context.Context, name string, rev plugins.Revision) error {
+	c.tried = append(c.tried, string(rev.Bytes))
+	return &plugins.LoadError{Module: name, Reason: plugins.CompileFailed, Detail: "too old"}
+}
+
+// What serves elsewhere and is refused here for good is not compiled again for every change.
+func TestWhatServesElsewhereIsGivenUpOnce(t *testing.T) {
+	w := newModuleWorld()
+	createModule(t, w, inlineSpec("good 1"))
+	here := &choosy{}
+	a := load.New(w.Objects, &memoryModules{serving: map[string]plugins.Revision{}}, w.content, trust.New(w.Objects))
+	b := load.New(w.Objects, here, w.content, trust.New(w.Objects))
+	for n, c := range []*load.Controller{a, b, a, b, b} {
+		if n == 1 {
+			changeModule(t, w, func(obj *unstructured.Unstructured) { obj.Object["spec"] = inlineSpec("bad 2") })
+		}
+		if err := c.Reconcile(t.Context(), deaf{}, controller.Key{GroupResource: gvr.Modules, Name: "tabs"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := here.triedInOrder(); got != "good 1, bad 2" {
+		t.Errorf("compiled: %s", got)
+	}
+	w.expect(t, "False MissingExport", "True PreviousRevision", digest("good 1"))
 }
