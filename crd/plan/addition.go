@@ -78,7 +78,8 @@ type Addition struct {
 	GoesEmpty bool `json:"goesEmpty,omitempty"`
 
 	// When names a field beside this one, with "=" and a text: where it is not
-	// printed as that, nothing is judged of this one, nor below it.
+	// printed as that, nothing is judged of this one, nor below it. After "!" it is one
+	// with which nothing is judged.
 	When string `json:"when,omitempty"`
 
 	// Rules are conditions in CEL.

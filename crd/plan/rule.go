@@ -133,6 +133,9 @@ func concerns(named string, v any) bool {
 	if named == "" {
 		return true
 	}
+	if without, ok := strings.CutPrefix(named, "!"); ok {
+		return valueAt(v, without) == nil
+	}
 	name, want, exact := strings.Cut(named, "=")
 	have := valueAt(v, name)
 	return have != nil && (!exact || fmt.Sprint(have) == want)
