@@ -94,7 +94,7 @@ func TestJSONThatIsReadAsYAML(t *testing.T) {
 		`{"` + strings.Repeat("k", 1100) + `":1}`: "did not find expected ',' or '}'", "{\"a\"\n:1}": "did not find expected ',' or '}'",
 		"\t{\"a\":1}":          "found character that cannot start any token",
 		"{\"a\":\"x\u0085y\"}": ok + "x y", "{\"a\":\"x\u2028y\"}": ok + "x\u2028y",
-		`{"a":"\u0001\u2028\"\\\b\f\n\r\t\u00e9\udcFf"}`:    "found invalid Unicode character escape code",
+		`{"a":"\u0001\u2028\"\\\b\f\n\r\t\u00e9\udcFf"}`:   "found invalid Unicode character escape code",
 		`{"a":"\u0001\u2028\"\\\b\f\n\r\t\u00e9\uD7ff:é"}`: ok + "\x01\u2028\"\\\b\f\n\r\té\ud7ff:é", "\n{\t\"a\" : \"x\"\r\n}\n": ok + "x",
 	} {
 		got, err := Body{Data: []byte(body)}.Configuration(string(types.ApplyYAMLPatchType), new(resource.WriteOptions))
