@@ -48,7 +48,11 @@ func (e *Writer) remove(ctx context.Context, r request, d deleting) (*resource.W
 	r.stored, d.objects = true, e.o.Objects
 	one := &Write{request: r, writer: e, source: d}
 	one.operation = admission.Delete
-	return one.run(ctx)
+	out, err := one.run(ctx)
+	if err != nil || !one.markedOnly() {
+		return out, err
+	}
+	return one.finish(ctx)
 }
 
 // validateDeletion refuses options that say nothing sensible.
@@ -102,7 +106,8 @@ func (d deleting) change(ctx context.Context, r *request, from *present) (n next
 		return n, nil // the kind began the deletion its own way
 	}
 	asked := seconds(d.options)
-	if def.Grace != nil && takesTime(obj) && !shorten(obj, asked) {
+	shortens := def.Grace != nil && takesTime(obj)
+	if shortens && !shorten(obj, asked) {
 		return n, nil
 	}
 	finalizing := stillFinalizing(def, obj.Object)
@@ -118,7 +123,9 @@ func (d deleting) change(ctx context.Context, r *request, from *present) (n next
 	case def.Grace != nil && takesTime(obj):
 		return n, nil
 	case !heldUp(def, obj):
-		n.ending = removes
+		if def.Grace == nil || !first && !shortens || r.Options.DryRun {
+			n.ending = removes // else it is marked, and then removed
+		}
 		return n, nil
 	case obj.GetDeletionTimestamp() == nil:
 		begin(obj, 0)

@@ -2,6 +2,7 @@ package write
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -254,6 +255,40 @@ func TestUpdatesDoNotCutAGracePeriodShort_DEL03(t *testing.T) {
 		w.must(w.Delete(w.ctx(), at, propagation(t, "grace=0"), resource.WriteOptions{}))
 		if _, err := w.entry(w.ctx(), at); !apierrors.IsNotFound(err) {
 			t.Errorf("%s without time: %v", name, err)
+		}
+	}
+}
+
+// Whoever watches sees the mark of a pod that is deleted at once, and then its end: one
+// that is on no node, one that is forced, and one that loses the rest of its time. A dry
+// run leaves no mark.
+func TestPodsAreMarkedBeforeTheyGo_DEL03(t *testing.T) {
+	w := newWorld(t)
+	pods := w.builtin("pods", "default", "")
+	watch := w.watch(pods, internalversion.ListOptions{})
+	for name, words := range map[string][]string{"free": {"background"}, "forced": {"grace=0"}, "shortened": {"grace=30", "grace=0"}} {
+		node := ""
+		if name != "free" {
+			node = `"nodeName":"n",`
+		}
+		w.create(pods, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"`+name+`"},"spec":{`+node+`"containers":[{"name":"c","image":"i"}]}}`)
+		at := w.builtin("pods", "default", name)
+		w.must(w.Delete(w.ctx(), at, propagation(t, words[0]), resource.WriteOptions{DryRun: true}))
+		for _, word := range words {
+			w.must(w.Delete(w.ctx(), at, propagation(t, word), resource.WriteOptions{}))
+		}
+		want := append(slices.Repeat([]string{"MODIFIED"}, len(words)), "DELETED")
+		events, err := follow(w.ctx(), watch, pods.Resource, "v1", len(want)+1)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for i, event := range events[1:] {
+			kind, text, _ := strings.Cut(event, " ")
+			at := w.parse([]byte(text))
+			took, marked := at.GetDeletionGracePeriodSeconds(), at.GetDeletionTimestamp() != nil
+			if kind != want[i] || !marked || took == nil || *took != 0 && i >= len(words)-1 {
+				t.Errorf("%s: event %d is %s, want %s of a pod that ends at once", name, i, event, want[i])
+			}
 		}
 	}
 }

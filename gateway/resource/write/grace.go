@@ -1,12 +1,16 @@
 package write
 
 import (
+	"context"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // takesTime tells that a deletion is under way that gives whoever acts on the
@@ -45,6 +49,35 @@ func seconds(o *metav1.DeleteOptions) *int64 {
 		return new(int64(1))
 	}
 	return o.GracePeriodSeconds
+}
+
+// finishTimeout bounds how long the client of a deletion waits for its second write.
+const finishTimeout = 5 * time.Second
+
+// markedOnly tells that a deletion was committed as a mark on an object that nothing
+// holds up any more.
+func (w *Write) markedOnly() bool {
+	def := w.Resource.Def
+	return def.Grace != nil && w.ending == stores && !w.Options.DryRun && released(def, w.object)
+}
+
+// finish removes what this write marked as deleted at once. These are two writes, as in
+// kube-apiserver: controllers act on the mark, which they would not see in one. Plugins
+// were asked about the deletion, and are not asked again. If somebody else was faster,
+// the object is gone all the same.
+func (w *Write) finish(ctx context.Context) (*resource.Written, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout) // half a deletion is none
+	defer cancel()
+	r, uid := w.request, w.object.GetUID()
+	r.unasked = true
+	last := &Write{request: r, writer: w.writer, source: deleting{options: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}, objects: w.writer.o.Objects}}
+	last.operation = admission.Delete
+	out, err := last.run(ctx)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		out, err = w.out, nil
+		out.Deleted = true
+	}
+	return out, err
 }
 
 // ended is what the client is told of an object that it deleted: as it was, and,
