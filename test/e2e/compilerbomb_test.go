@@ -15,7 +15,6 @@ import (
 // TestCompilerBombs uploads modules that are well-formed, and cost the compiler
 // more than the gateway allows: the process that compiles ends, and nothing else.
 func TestCompilerBombs(t *testing.T) {
-	t.Parallel()
 	harness.SkipExternal(t)
 	data := filepath.Join(t.TempDir(), "data")
 	g := harness.Start(t, harness.Options{DataDir: data, Args: []string{"--module-compile-memory=268435456", "--module-compile-time=7s"}})
