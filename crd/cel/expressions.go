@@ -6,7 +6,9 @@ import (
 	"sync"
 
 	celgo "github.com/google/cel-go/cel"
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/version"
 	admissioncel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -57,7 +59,9 @@ type Sees = admissioncel.OptionalVariableDeclarations
 // Base has everything that expressions may use but variables. It is shared, and
 // made when the first expression is compiled: that takes a while.
 var Base = sync.OnceValue(func() *environment.EnvSet {
-	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(boundedQuantities)
+	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: dyn.Quantities(),
+	})
 	if err != nil { // the library has other signatures than it had
 		panic(err)
 	}

@@ -64,13 +64,17 @@ type Variables struct {
 
 // environment is what users' texts are written in.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
-	return cel.NewEnv(
+	env, err := cel.NewEnv(
 		cel.Variable("self", cel.DynType), cel.Variable("oldSelf", cel.DynType), cel.Variable("key", cel.StringType), cel.Variable("up", cel.ListType(cel.DynType)),
 		cel.DefaultUTCTimeZone(true), cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(),
 		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.Lists(ext.ListsVersion(3)), ext.Encoders(), ext.Bindings(), ext.Math(), ext.TwoVarComprehensions(),
 		library.Lists(), library.URLs(), library.Regex(), library.Quantity(), library.IP(), library.CIDR(), library.Format(),
 		cel.Lib(printing{}), cel.Lib(selecting{}),
 	)
+	if err != nil {
+		return nil, err
+	}
+	return env.Extend(Quantities()...)
 })
 
 // ownEnvironment is what our own files are written in, with what looks at a whole list in

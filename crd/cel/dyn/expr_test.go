@@ -55,6 +55,24 @@ func TestExpressionsThatFail(t *testing.T) {
 	}
 }
 
+// Users' expressions read the quantities that there are, and none that takes hours: whoever
+// writes an object writes its texts.
+func TestQuantitiesAreBounded(t *testing.T) {
+	self := map[string]any{"endless": "1e-2000000000", "huge": "1e2000000000", "right": "1Ki"}
+	for text, want := range map[string]any{
+		"quantity(self.right).compareTo(quantity('1024')) == 0": true, "isQuantity(self.right)": true, "isQuantity('x')": false,
+		"isQuantity(self.endless)": false, "quantityText(self.right)": "1Ki",
+		"quantity(self.endless) == quantity('0')": nil, "quantity(self.huge).isInteger()": nil, "quantityText(self.endless)": nil, "quantity('x')": nil,
+	} {
+		got, err := Bounded(text).Eval(Variables{Self: self})
+		if want == nil && (err == nil || !strings.Contains(err.Error(), "exponent beyond") && !strings.Contains(err.Error(), "must match")) {
+			t.Errorf("%s is %v, %v", text, got, err)
+		} else if want != nil && (err != nil || got != want) {
+			t.Errorf("%s is %v, %v, want %v", text, got, err, want)
+		}
+	}
+}
+
 func TestPrinting(t *testing.T) {
 	ago := func(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339) }
 	for text, want := range map[string]string{

@@ -9,7 +9,6 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -120,7 +119,7 @@ func quantityText(v ref.Val) ref.Val {
 	if tree == nil {
 		tree = "0"
 	}
-	q, err := resource.ParseQuantity(fmt.Sprint(tree))
+	q, err := readQuantity(fmt.Sprint(tree))
 	if err != nil {
 		return types.WrapErr(err)
 	}
