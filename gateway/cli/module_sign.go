@@ -37,6 +37,7 @@ func (f *signFlags) read(cmd *cobra.Command, file string) (out workbench.Signed,
 	case f.bundle != "":
 		out.Bundle, err = named(f.bundle)
 	case f.key != "":
+		out.Password = passwordOf(cmd, f.key)
 		out.Key, err = named(f.key)
 	default:
 		out.Identity, err = f.identity.read()
@@ -81,13 +82,14 @@ func newModuleSign(tools workbench.Signing) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign FILE.wasm --key KEY | --bundle BUNDLE",
 		Short: "Sign a module, in the file itself",
-		Long: "Sign a module with a private key: PEM, not encrypted, ECDSA P-256, Ed25519 or RSA.\n" +
+		Long: "Sign a module with a private key: PEM, ECDSA P-256, Ed25519 or RSA. It may be encrypted as\n" +
+			"cosign does; the password is in COSIGN_PASSWORD, or is asked for on a terminal.\n" +
 			"The signature goes into the section wasmgate.signature at the end of the file and covers\n" +
 			"all bytes before it. An earlier signature by the same key is replaced; signatures by\n" +
 			"other keys stay. No server is needed.\n\n" +
 			"With --bundle the section gets a bundle of Sigstore instead, version 0.3: one that\n" +
-			"\"cosign sign-blob --bundle\" made of the unsigned module, or an attestation of where the\n" +
-			"module comes from. The bundle is not verified here.",
+			"\"cosign sign-blob --bundle\" made of the unsigned module, with a key or without, or an\n" +
+			"attestation of where the module comes from. The bundle is not verified here.",
 		Example: "  wasmgate module sign crontab.wasm --key release.key\n  wasmgate module sign crontab.wasm --key release.key --for crontab -o signed.wasm\n" +
 			"  wasmgate module sign crontab.wasm --bundle crontab.sigstore.json",
 		Args:              arguments(1, 1),
@@ -166,16 +168,29 @@ func newModuleVerify(tools workbench.Signing) *cobra.Command {
 }
 
 func newModuleKeygen(tools workbench.Signing) *cobra.Command {
-	return &cobra.Command{
+	var encrypt bool
+	cmd := &cobra.Command{
 		Use:   "keygen NAME",
 		Short: "Make a key pair for signing modules: NAME.key and NAME.pub",
 		Long: "Make a key pair for signing modules, ECDSA P-256: NAME.key has the private key, readable\n" +
 			"by its owner only, and NAME.pub the public key, for a ModuleTrust. Existing files are\n" +
-			"not replaced. No server is needed.",
-		Example: "  wasmgate module keygen release",
+			"not replaced. No server is needed.\n\n" +
+			"With --encrypt the private key is encrypted as cosign does, by the password in\n" +
+			"COSIGN_PASSWORD, or one that is typed twice on a terminal.",
+		Example: "  wasmgate module keygen release\n  wasmgate module keygen release --encrypt",
 		Args:    arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			private, public, err := tools.NewKey()
+			if err := fromEnv(cmd.Flags()); err != nil {
+				return err
+			}
+			var password []byte
+			if encrypt {
+				var err error
+				if password, err = newPassword(cmd, args[0]+".key"); err != nil {
+					return err
+				}
+			}
+			private, public, err := tools.NewKey(password)
 			if err != nil {
 				return err
 			}
@@ -189,6 +204,8 @@ func newModuleKeygen(tools workbench.Signing) *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&encrypt, "encrypt", false, "encrypt the private key with a password")
+	return cmd
 }
 
 // create writes a file that is not there yet.

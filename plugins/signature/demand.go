@@ -35,19 +35,71 @@ type Demand struct {
 	Image bool
 	// Provenance has to be stated by the same authority; nil for none.
 	Provenance *Provenance
+	// Statements have to be, too, each of them.
+	Statements []Stated
 }
 
-// Met finds a signature by an authority that satisfies the demand. The error is an *[Error]: of
-// several signatures what the one has wrong that is nearest to right.
-func (d Demand) Met(all []Signature, by Authority) (Signatory, error) {
+// Met finds signatures by an authority that satisfy the demand, and who made the first. The
+// error is an *[Error]: of several signatures what the one has wrong that is nearest to right.
+func (d Demand) Met(all []Signature, by Authority) (who Signatory, err error) {
 	if len(all) == 0 {
 		return Signatory{}, d.unsigned()
 	}
+	claims := &claims{by: by, all: all, made: make([]*claimed, len(all))}
+	for i, accepts := range d.needs() {
+		one, err := d.satisfied(claims, accepts)
+		if err != nil {
+			return Signatory{}, err
+		}
+		if i == 0 {
+			who = one
+		}
+	}
+	return who, nil
+}
+
+// claims are what signatures say, each verified once, when somebody first asks.
+type claims struct {
+	by   Authority
+	all  []Signature
+	made []*claimed
+}
+
+type claimed struct {
+	Claim
+	err error
+}
+
+func (c *claims) at(i int) (Claim, error) {
+	if c.made[i] == nil {
+		claim, err := c.by.Claim(c.all[i])
+		c.made[i] = &claimed{claim, err}
+	}
+	return c.made[i].Claim, c.made[i].err
+}
+
+// needs are what claims have to satisfy, each some claim. What has to be stated is enough:
+// a signature besides is not needed.
+func (d Demand) needs() (all []func(Claim) error) {
+	if d.Provenance != nil {
+		all = append(all, func(c Claim) error { return d.Provenance.accepts(c, d.Digest) })
+	}
+	for _, s := range d.Statements {
+		all = append(all, func(c Claim) error { return s.accepts(c, d.Digest) })
+	}
+	if len(all) == 0 {
+		all = append(all, d.accepts)
+	}
+	return all
+}
+
+// satisfied finds a signature whose claim is accepted.
+func (d Demand) satisfied(c *claims, accepts func(Claim) error) (Signatory, error) {
 	var worst error
-	for _, s := range all {
-		claim, err := by.Claim(s)
+	for i := range c.all {
+		claim, err := c.at(i)
 		if err == nil {
-			err = d.accepts(claim)
+			err = accepts(claim)
 		}
 		if err == nil {
 			return claim.By, nil
@@ -59,7 +111,7 @@ func (d Demand) Met(all []Signature, by Authority) (Signatory, error) {
 		if d.Image {
 			of = "the %d signatures of its image"
 		}
-		return Signatory{}, &Error{e.Reason, fmt.Sprintf("none of "+of+" is valid and by a trusted key or identity", len(all))}
+		return Signatory{}, &Error{e.Reason, fmt.Sprintf("none of "+of+" is valid and by a trusted key or identity", len(c.all))}
 	}
 	return Signatory{}, worst
 }
@@ -71,13 +123,11 @@ func (d Demand) unsigned() error {
 	return &Error{Unsigned, "it carries no signature"}
 }
 
-// accepts is what is wrong with what an authority says.
+// accepts is what is wrong with what an authority says that is to be a signature.
 func (d Demand) accepts(c Claim) error {
 	switch {
 	case c.Statement != nil:
-		return d.acceptsStatement(c.Statement)
-	case d.Provenance != nil:
-		return &Error{NoProvenance, "it is signed, but nobody who is trusted states where it comes from"}
+		return c.Statement.vouches(d.Digest)
 	case c.Payload != nil && d.Image:
 		return saysOfImage(c.Payload, d.Digest)
 	case c.Payload != nil:
@@ -86,6 +136,19 @@ func (d Demand) accepts(c Claim) error {
 		return &Error{OfOtherContent, fmt.Sprintf("the signature is of %q, and this is %s", c.Digest, d.Digest)}
 	}
 	return nil
+}
+
+// Concerns is what is wrong with a signature as one of what is demanded at all: a statement may
+// say anything of it.
+func (d Demand) Concerns(s Signature, by Authority) error {
+	c, err := by.Claim(s)
+	switch {
+	case err != nil:
+		return err
+	case c.Statement != nil:
+		return c.Statement.of(d.Digest)
+	}
+	return d.accepts(c)
 }
 
 // Nearest is the one of two errors that is nearer to right, the second of equals.
@@ -109,6 +172,8 @@ func nearness(err error) int {
 		return 3
 	case e.Reason == OfOtherIdentity:
 		return 4
+	case e.Reason == OtherProvenance || e.Reason == OtherStatement:
+		return 6
 	}
 	return 5
 }

@@ -88,6 +88,88 @@ func TestWhatKeysState(t *testing.T) {
 	}
 }
 
+// Each statement that is demanded has to be there, of the module and as the condition wants
+// it, whatever else is; a signature alone is none, and beside them none is needed.
+func TestWhatElseKeysState(t *testing.T) {
+	key, digest := newKey(t), Digest(content)
+	const scan, bom = "https://a.example/scan", "https://a.example/bom"
+	by := func(key PrivateKey, kind, predicate, of string) Signature {
+		return enveloped(t, key, statementType, fmt.Sprintf(`{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":%q}}],"predicateType":%q,"predicate":%s}`,
+			strings.TrimPrefix(of, "sha256:"), kind, predicate))
+	}
+	states := func(kind, predicate string) Signature { return by(key, kind, predicate, digest) }
+	plain, err := Sign(content, "", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := Stated{scan, func(predicate []byte) (bool, error) {
+		if string(predicate) == "{}" {
+			return false, errors.New("nothing was found")
+		}
+		return string(predicate) == `{"bad":0}`, nil
+	}}
+	clean, dirty := states(scan, `{"bad":0}`), states(scan, `{"bad":1}`)
+	built := &Provenance{"", []string{"*"}}
+	for _, c := range []struct {
+		name     string
+		demanded []Stated
+		built    *Provenance
+		all      []Signature
+		want     string
+	}{
+		{"stated", []Stated{{scan, nil}}, nil, []Signature{dirty}, ""},
+		{"as the condition wants it", []Stated{good}, nil, []Signature{clean}, ""},
+		{"one of two", []Stated{good}, nil, []Signature{dirty, clean}, ""},
+		{"not as the condition wants it", []Stated{good}, nil, []Signature{dirty}, `StatementMismatch: a "` + scan + `" that is stated of it does not meet`},
+		{"nor beside another", []Stated{good}, nil, []Signature{dirty, plain, states(bom, "{}")}, "StatementMismatch: "},
+		{"what the condition cannot read", []Stated{good}, nil, []Signature{states(scan, "{}")}, "StatementMismatch: whether a"},
+		{"signed", []Stated{{scan, nil}}, nil, []Signature{plain}, `StatementMissing: it is signed, but nobody who is trusted states a "` + scan},
+		{"another type", []Stated{{scan, nil}}, nil, []Signature{states(bom, "{}")}, `StatementMissing: what is stated of it is a "` + bom + `", not a "` + scan},
+		{"of another", []Stated{{scan, nil}}, nil, []Signature{by(key, scan, "{}", "sha256:00")}, "SignatureOfOtherContent: "},
+		{"by another", []Stated{{scan, nil}}, nil, []Signature{by(newKey(t), scan, "{}", digest)}, "SignatureUntrusted: "},
+		{"nothing", []Stated{{scan, nil}}, nil, nil, "Unsigned: "},
+		{"both", []Stated{good, {bom, nil}}, nil, []Signature{states(bom, `[]`), clean}, ""},
+		{"the first of both", []Stated{good, {bom, nil}}, nil, []Signature{clean}, "StatementMissing: "},
+		{"the second of both", []Stated{good, {bom, nil}}, nil, []Signature{states(bom, `{}`)}, "StatementMissing: "},
+		{"and provenance", []Stated{good}, built, []Signature{clean, states(SLSA, `{"runDetails":{"builder":{"id":"a"}}}`)}, ""},
+		{"and no provenance", []Stated{good}, built, []Signature{clean}, "ProvenanceMissing: "},
+		{"provenance alone", []Stated{good}, built, []Signature{states(SLSA, `{"runDetails":{"builder":{"id":"a"}}}`)}, "StatementMissing: "},
+		{"a predicate of another form", nil, built, []Signature{states(SLSA, `{"builder":7}`)}, `ProvenanceMismatch: it was made by ""`},
+	} {
+		who, err := Demand{Digest: digest, Provenance: c.built, Statements: c.demanded}.Met(c.all, key.Public())
+		var e *Error
+		if c.want == "" && (err != nil || who.Key != key.Public().ID()) || c.want != "" && (!errors.As(err, &e) || !strings.HasPrefix(e.Error(), c.want) || who != Signatory{}) {
+			t.Errorf("%s: %v, %v", c.name, who, err)
+		}
+	}
+}
+
+// counting is an authority that counts how often it verifies.
+type counting struct {
+	PublicKey
+	n *int
+}
+
+func (c counting) Claim(s Signature) (Claim, error) {
+	*c.n++
+	return c.PublicKey.Claim(s)
+}
+
+// However much is demanded, a signature is verified once.
+func TestSignaturesAreVerifiedOnce(t *testing.T) {
+	key, n := newKey(t), 0
+	all := []Signature{bundleByKey(t, key, content, nil), bundleByKey(t, key, content, nil)}
+	demand := Demand{Digest: Digest(content), Statements: slices.Repeat([]Stated{{PredicateType: "x"}}, 4)}
+	if _, err := demand.Met(all, counting{key.Public(), &n}); err == nil || n != 2 {
+		t.Errorf("%d times, %v", n, err)
+	}
+	one := enveloped(t, key, statementType, `{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":"`+strings.TrimPrefix(demand.Digest, "sha256:")+`"}}],"predicateType":"x"}`)
+	n = 0
+	if _, err := demand.Met(append(all, one), counting{key.Public(), &n}); err != nil || n != 3 {
+		t.Errorf("%d times, %v", n, err)
+	}
+}
+
 // A module carries a few bundles, none of which is large.
 func TestBundlesHaveBounds(t *testing.T) {
 	of := func(n, size int) []Signature {

@@ -73,14 +73,21 @@ func publicKey(key crypto.PublicKey) (PublicKey, error) {
 }
 
 func (k PublicKey) verifies(message, signature []byte) bool {
+	if key, whole := k.key.(ed25519.PublicKey); whole {
+		return ed25519.Verify(key, message, signature)
+	}
 	hashed := sha256.Sum256(message)
+	return k.verifiesDigest(hashed[:], signature)
+}
+
+// verifiesDigest is verifies of a message of which only the SHA-256 is known. No signature
+// by Ed25519 can be verified so.
+func (k PublicKey) verifiesDigest(hashed, signature []byte) bool {
 	switch key := k.key.(type) {
 	case *ecdsa.PublicKey:
-		return ecdsa.VerifyASN1(key, hashed[:], signature)
-	case ed25519.PublicKey:
-		return ed25519.Verify(key, message, signature)
+		return ecdsa.VerifyASN1(key, hashed, signature)
 	case *rsa.PublicKey:
-		return rsa.VerifyPKCS1v15(key, crypto.SHA256, hashed[:], signature) == nil
+		return rsa.VerifyPKCS1v15(key, crypto.SHA256, hashed, signature) == nil
 	}
 	return false
 }
@@ -112,6 +119,8 @@ func ParsePrivateKey(text []byte) (PrivateKey, error) {
 		key, err = x509.ParseECPrivateKey(block.Bytes)
 	case "RSA PRIVATE KEY":
 		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	case "ENCRYPTED PRIVATE KEY":
+		err = fmt.Errorf("it is a %q, of which only cosign's form is read; \"openssl pkey\" decrypts it", block.Type)
 	default:
 		err = fmt.Errorf("it is a %q, not a PRIVATE KEY", block.Type)
 	}

@@ -62,6 +62,10 @@ const (
 	NoProvenance Reason = "ProvenanceMissing"
 	// OtherProvenance: it was made by a builder that is not trusted.
 	OtherProvenance Reason = "ProvenanceMismatch"
+	// NoStatement: it is signed, and something else that is demanded is not stated.
+	NoStatement Reason = "StatementMissing"
+	// OtherStatement: that is stated, and does not meet the condition.
+	OtherStatement Reason = "StatementMismatch"
 )
 
 // Error is why a module is not signed as it should be.

@@ -209,7 +209,7 @@ func TestSectionsHaveSomeSignatures(t *testing.T) {
 
 // Of several signatures that of which is told is the one that is nearest to right.
 func TestTheNearestErrorIsTold(t *testing.T) {
-	all := []error{errors.New("odd"), &Error{Reason: Unsigned}, &Error{Reason: Untrusted}, &Error{Reason: Untrusted, Detail: "d"}, &Error{Reason: OfOtherIdentity}, &Error{Reason: OfOtherContent}}
+	all := []error{errors.New("odd"), &Error{Reason: Unsigned}, &Error{Reason: Untrusted}, &Error{Reason: Untrusted, Detail: "d"}, &Error{Reason: OfOtherIdentity}, &Error{Reason: OfOtherContent}, &Error{Reason: OtherStatement}}
 	for i, a := range all {
 		for j, b := range all {
 			if got := Nearest(a, b); got != all[max(i, j)] {

@@ -27,12 +27,16 @@ type Statement struct {
 		Digest map[string]string `json:"digest"`
 	} `json:"subject"`
 	PredicateType string `json:"predicateType"`
-	Predicate     struct {
-		Builder    builder `json:"builder"` // before SLSA 1.0
-		RunDetails struct {
-			Builder builder `json:"builder"`
-		} `json:"runDetails"`
-	} `json:"predicate"`
+	// Predicate is what is said, in a form that its type tells.
+	Predicate json.RawMessage `json:"predicate"`
+}
+
+// provenance is the predicate of SLSA, as much as matters.
+type provenance struct {
+	Builder    builder `json:"builder"` // before SLSA 1.0
+	RunDetails struct {
+		Builder builder `json:"builder"`
+	} `json:"runDetails"`
 }
 
 type builder struct {
@@ -65,12 +69,16 @@ func (s *Statement) about(digest string) bool {
 	return false
 }
 
-// builtBy is who made the subjects, "" where it does not say.
-func (s *Statement) builtBy() string {
-	if id := s.Predicate.RunDetails.Builder.ID; id != "" {
+// BuiltBy is who made the subjects, "" where it does not say.
+func (s *Statement) BuiltBy() string {
+	var p provenance
+	if json.Unmarshal(s.Predicate, &p) != nil {
+		return ""
+	}
+	if id := p.RunDetails.Builder.ID; id != "" {
 		return id
 	}
-	return s.Predicate.Builder.ID
+	return p.Builder.ID
 }
 
 // Provenance is what has to be stated of where a module comes from.
@@ -97,20 +105,70 @@ func (p Provenance) by(id string) bool {
 	})
 }
 
-// acceptsStatement is what is wrong with what a trusted authority states.
-func (d Demand) acceptsStatement(s *Statement) error {
-	if !s.about(d.Digest) {
-		return &Error{OfOtherContent, fmt.Sprintf("none of the %d subjects of the statement is %s", len(s.Subject), d.Digest)}
+// Stated is what else has to be stated of a module.
+type Stated struct {
+	PredicateType string
+	// Holds tells whether a predicate, which is JSON, is good; nil for any.
+	Holds func(predicate []byte) (bool, error)
+}
+
+// vouches is what is wrong with a statement that is to count as a signature.
+func (s *Statement) vouches(digest string) error {
+	if err := s.of(digest); err != nil {
+		return err
 	}
-	p := d.Provenance
-	switch {
-	case p == nil && !slices.Contains([]string{signPredicate, SLSA, oldSLSA}, s.PredicateType):
+	if !slices.Contains([]string{signPredicate, SLSA, oldSLSA}, s.PredicateType) {
 		return &Error{PayloadMalformed, fmt.Sprintf("a statement of the type %q vouches for nothing", s.PredicateType)}
-	case p == nil:
+	}
+	return nil
+}
+
+func (s *Statement) of(digest string) error {
+	if !s.about(digest) {
+		return &Error{OfOtherContent, fmt.Sprintf("none of the %d subjects of the statement is %s", len(s.Subject), digest)}
+	}
+	return nil
+}
+
+// accepts is what is wrong with what somebody says of a digest, nil where provenance was
+// stated.
+func (p Provenance) accepts(c Claim, digest string) error {
+	s := c.Statement
+	if s == nil {
+		return &Error{NoProvenance, "it is signed, but nobody who is trusted states where it comes from"}
+	}
+	if err := s.of(digest); err != nil {
+		return err
+	}
+	switch by := s.BuiltBy(); {
 	case s.PredicateType != p.predicate():
 		return &Error{NoProvenance, fmt.Sprintf("what is stated of it is a %q, not a %q", s.PredicateType, p.predicate())}
-	case !p.by(s.builtBy()):
-		return &Error{OtherProvenance, fmt.Sprintf("it was made by %q, which is none of the builders that are trusted", s.builtBy())}
+	case !p.by(by):
+		return &Error{OtherProvenance, fmt.Sprintf("it was made by %q, which is none of the builders that are trusted", by)}
+	}
+	return nil
+}
+
+// accepts is [Provenance.accepts] of any predicate.
+func (p Stated) accepts(c Claim, digest string) error {
+	s := c.Statement
+	if s == nil {
+		return &Error{NoStatement, fmt.Sprintf("it is signed, but nobody who is trusted states a %q of it", p.PredicateType)}
+	}
+	if err := s.of(digest); err != nil {
+		return err
+	}
+	if s.PredicateType != p.PredicateType {
+		return &Error{NoStatement, fmt.Sprintf("what is stated of it is a %q, not a %q", s.PredicateType, p.PredicateType)}
+	}
+	if p.Holds == nil {
+		return nil
+	}
+	switch good, err := p.Holds(s.Predicate); {
+	case err != nil:
+		return &Error{OtherStatement, fmt.Sprintf("whether a %q that is stated of it meets the condition is not known: %v", s.PredicateType, err)}
+	case !good:
+		return &Error{OtherStatement, fmt.Sprintf("a %q that is stated of it does not meet the condition", s.PredicateType)}
 	}
 	return nil
 }

@@ -2,8 +2,8 @@ package workbench
 
 // Signing makes and verifies the signatures that modules carry.
 type Signing interface {
-	// NewKey makes a key, as PEM.
-	NewKey() (private, public []byte, err error)
+	// NewKey makes a key, as PEM, encrypted by a password unless that is nil.
+	NewKey(password []byte) (private, public []byte, err error)
 	// Sign returns the module with a signature more; what the key made before goes. It is
 	// made with the key, or is the bundle.
 	Sign(what Signed) ([]byte, error)
@@ -18,6 +18,8 @@ type Signed struct {
 	Content []byte
 	// Key is PEM: a private key that signs, a public one that verifies; nil for none.
 	Key []byte
+	// Password is asked for that of a private key that is encrypted.
+	Password func() ([]byte, error)
 	// Bundle is a bundle of Sigstore, and Identity who made one.
 	Bundle   []byte
 	Identity *Identity

@@ -77,3 +77,63 @@ func TestImagesThatAnIdentitySigned(t *testing.T) {
 		}
 	}
 }
+
+// Bundles that a key made count beside images: a statement, as "cosign sign --key" refers to
+// the image, or a signature of its manifest.
+func TestImagesThatAKeySignedInBundles(t *testing.T) {
+	s := keylesstest.New(t)
+	content := plugintest.Echo("").Bytes()
+	private, public := newKey(t)
+	others, _ := newKey(t)
+	made := func(private, text []byte) []byte {
+		t.Helper()
+		key, err := signature.ParsePrivateKey(private)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := key.Sign(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	trust := s.JSON(tree{"apiVersion": "wasmgate.dev/v1", "kind": "ModuleTrust", "metadata": tree{"name": "one"}, "spec": tree{
+		"authorities": []any{tree{"name": "release", "images": true, "key": string(public)}}}})
+	stated := func(private []byte, digest string) tree {
+		statement := s.Statement(keylesstest.Signed, digest, nil)
+		return keylesstest.EnvelopeByKey(statement, made(private, keylesstest.PAE(statement)))
+	}
+	const other = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+	for name, c := range map[string]struct {
+		host    string
+		bundle  func(digest string, manifest []byte) tree
+		problem string
+	}{
+		"list":        {ocitest.StartReferrers(t), func(digest string, _ []byte) tree { return stated(private, digest) }, ""},
+		"tag":         {ocitest.Start(t, nil), func(digest string, _ []byte) tree { return stated(private, digest) }, ""},
+		"another":     {ocitest.StartReferrers(t), func(string, []byte) tree { return stated(private, other) }, "SignatureOfOtherContent: "},
+		"another key": {ocitest.StartReferrers(t), func(digest string, _ []byte) tree { return stated(others, digest) }, "SignatureUntrusted: "},
+		"its manifest": {ocitest.StartReferrers(t), func(_ string, manifest []byte) tree {
+			return keylesstest.ByKey(manifest, made(private, manifest))
+		}, ""},
+		"another manifest": {ocitest.StartReferrers(t), func(_ string, manifest []byte) tree {
+			return keylesstest.ByKey(append(manifest, ' '), made(private, append(manifest, ' ')))
+		}, "SignatureOfOtherContent: "},
+	} {
+		digest := ocitest.Push(t, c.host+"/team/tabs", "v1", auth.Credential{}, ocitest.Layer{MediaType: "application/wasm", Content: content})
+		at := workbench.Image{Name: c.host + "/team/tabs:v1"}
+		before, err := offline.Tools{}.Pull(t.Context(), at)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		ocitest.Refer(t, c.host+"/team/tabs", digest, []byte(s.JSON(c.bundle(digest, before.ManifestText))))
+		pulled, err := offline.Tools{}.Pull(t.Context(), at)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		is, err := offline.Tools{}.Judge(t.Context(), workbench.Judged{Trusts: file(t, "trust.yaml", trust), Name: "tabs", Content: pulled.Content, Image: &pulled})
+		if err != nil || !strings.HasPrefix(is.Problem, c.problem) || (is.Problem == "") != (c.problem == "") || len(is.SignedBy) != 1 == (c.problem == "") {
+			t.Errorf("%s: %+v, %v", name, is, err)
+		}
+	}
+}

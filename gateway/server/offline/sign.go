@@ -9,14 +9,19 @@ import (
 )
 
 // NewKey implements [workbench.Signing].
-func (Tools) NewKey() (private, public []byte, err error) { return signature.Generate() }
+func (Tools) NewKey(password []byte) (private, public []byte, err error) {
+	if password == nil {
+		return signature.Generate()
+	}
+	return signature.GenerateEncrypted(password)
+}
 
 // Sign implements [workbench.Signing].
 func (Tools) Sign(what workbench.Signed) ([]byte, error) {
 	if what.Bundle != nil {
 		return carry(what)
 	}
-	key, err := signature.ParsePrivateKey(what.Key)
+	key, err := signature.OpenPrivateKey(what.Key, what.Password)
 	if err != nil {
 		return nil, workbench.KeyError{Err: err}
 	}
@@ -40,7 +45,7 @@ func carry(what workbench.Signed) ([]byte, error) {
 	}
 	one := []signature.Signature{{Bundle: string(what.Bundle)}}
 	of := signature.Demand{Digest: signature.Digest(signed)}
-	if _, err := of.Met(one, keyless.Unverified{}); err != nil {
+	if err := of.Concerns(one[0], keyless.Unverified{}); err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(s signature.Signature) bool { return s.Bundle == one[0].Bundle })

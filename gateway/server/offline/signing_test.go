@@ -15,7 +15,7 @@ import (
 // newKey makes a pair of keys.
 func newKey(t *testing.T) (private, public []byte) {
 	t.Helper()
-	private, public, err := offline.Tools{}.NewKey()
+	private, public, err := offline.Tools{}.NewKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +110,46 @@ func TestBundlesAreCarried(t *testing.T) {
 	who.TrustedRoot = []byte("{")
 	if _, err := (offline.Tools{}).Verify(workbench.Signed{Content: once, Identity: &who}); !errors.As(err, new(workbench.KeyError)) {
 		t.Errorf("by roots that cannot be read: %v", err)
+	}
+}
+
+// A bundle that a key made is carried like any other, and that key verifies it.
+func TestBundlesByKeysAreCarried(t *testing.T) {
+	content := plugintest.Echo("").Bytes()
+	private, public := newKey(t)
+	_, unknown := newKey(t)
+	key, err := signature.ParsePrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle := func(of []byte) []byte {
+		t.Helper()
+		made, err := key.Sign(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []byte(keylesstest.New(t).JSON(keylesstest.ByKey(of, made)))
+	}
+	carried := sign(t, workbench.Signed{Content: content, Bundle: bundle(content)})
+	if beside := sign(t, workbench.Signed{Content: carried, Key: private}); len(beside) <= len(carried) {
+		t.Error("a signature by the same key takes the place of the bundle")
+	}
+	if got, err := (offline.Tools{}).Verify(workbench.Signed{Content: carried, Key: public}); err != nil || got.Problem != "" || got.Signatures != 1 || got.Key == "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := (offline.Tools{}).Verify(workbench.Signed{Content: carried, Key: unknown}); err != nil || !strings.HasPrefix(got.Problem, string(signature.Untrusted)) {
+		t.Errorf("by another key: %+v, %v", got, err)
+	}
+	s := keylesstest.New(t)
+	scan := func(of []byte) []byte {
+		return []byte(s.JSON(s.Envelope(s.Statement("https://a.example/scan", signature.Digest(of), nil))))
+	}
+	sign(t, workbench.Signed{Content: content, Bundle: scan(content)})
+	if _, err := (offline.Tools{}).Sign(workbench.Signed{Content: content, Bundle: scan([]byte("other"))}); err == nil || !strings.HasPrefix(err.Error(), string(signature.OfOtherContent)) {
+		t.Errorf("a statement of another module: %v", err)
+	}
+	if _, err := (offline.Tools{}).Sign(workbench.Signed{Content: content, Bundle: bundle([]byte("other"))}); err == nil || !strings.HasPrefix(err.Error(), string(signature.OfOtherContent)) {
+		t.Errorf("of another module: %v", err)
 	}
 }
 

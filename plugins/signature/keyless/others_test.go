@@ -46,7 +46,7 @@ func TestBundlesOfOthers(t *testing.T) {
 		if err != nil || claim.Digest != c.digest || (claim.Statement != nil) != (c.digest == "") || claim.By.Subject == "" {
 			t.Errorf("%s: %+v, %v", c.bundle, claim, err)
 		}
-		if st := claim.Statement; st != nil && (st.PredicateType != signature.SLSA || !strings.HasPrefix(st.Predicate.RunDetails.Builder.ID, "https://github.com/actions/runner")) {
+		if st := claim.Statement; st != nil && (st.PredicateType != signature.SLSA || !strings.HasPrefix(st.BuiltBy(), "https://github.com/actions/runner")) {
 			t.Errorf("%s: %+v", c.bundle, st)
 		}
 		_, err = by.Claim(signature.Signature{Bundle: strings.Replace(s.Bundle, `"integratedTime": "1`, `"integratedTime": "2`, 1)})

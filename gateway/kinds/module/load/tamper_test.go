@@ -200,7 +200,7 @@ type tampering struct {
 // TestTampering: what was tampered with does not serve, and the condition says why; the
 // twins that were not serve.
 func TestTampering(t *testing.T) {
-	for _, c := range slices.Concat(sections(), payloads(), keys(), policies(), images(), bundles()) {
+	for _, c := range slices.Concat(sections(), payloads(), keys(), policies(), images(), bundles(), keyBundles()) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene(t)
 			c.do(s)

@@ -12,19 +12,21 @@ func identityOf(by *keylesstest.Sigstore) tree {
 	return tree{"name": "ci", "keyless": tree{"issuer": keylesstest.Issuer, "subject": keylesstest.Subject, "certificates": by.Certificates(), "logs": by.Logs()}}
 }
 
+// by is a scene in which a key counts, and an identity, which has to satisfy more.
+func by(more tree, do func(s *scene, by *keylesstest.Sigstore)) func(*scene) {
+	return func(s *scene) {
+		sigstore := keylesstest.New(s.T)
+		a := identityOf(sigstore)
+		for k, v := range more {
+			a[k] = v
+		}
+		s.policies = []tree{trustOf("one", tree{"authorities": []any{authorityOf("a", s.good), a}})}
+		do(s, sigstore)
+	}
+}
+
 // bundles is what may be done to modules that carry a bundle.
 func bundles() (all []tampering) {
-	by := func(more tree, do func(s *scene, by *keylesstest.Sigstore)) func(*scene) {
-		return func(s *scene) {
-			sigstore := keylesstest.New(s.T)
-			a := identityOf(sigstore)
-			for k, v := range more {
-				a[k] = v
-			}
-			s.policies = []tree{trustOf("one", tree{"authorities": []any{authorityOf("a", s.good), a}})}
-			do(s, sigstore)
-		}
-	}
 	for _, c := range keylesstest.Tamperings() {
 		want := signed
 		if reason, says, told := strings.Cut(c.Want, ": "); c.Want != "" {
@@ -71,4 +73,40 @@ func bundles() (all []tampering) {
 			return by.JSON(keylesstest.Tree{"dsseEnvelope": keylesstest.DSSE(statement, s.other.signPayload(s.T, string(keylesstest.PAE(statement))).Signature)})
 		})), "False SignatureBundleInvalid"},
 	)
+}
+
+// keyBundles is what may be done to bundles that a key made, and to statements that are
+// demanded.
+func keyBundles() []tampering {
+	byKey := func(k func(s *scene) keyPair, of string, change func(m tree)) func(*scene) {
+		return by(nil, func(s *scene, by *keylesstest.Sigstore) {
+			text := string(s.content) + of
+			b := keylesstest.ByKey([]byte(text), k(s).signPayload(s.T, text).Signature)
+			change(b["messageSignature"].(tree))
+			s.sign(signature.Signature{Bundle: by.JSON(b)})
+		})
+	}
+	good, other, same := func(s *scene) keyPair { return s.good }, func(s *scene) keyPair { return s.other }, func(tree) {}
+	const scan = "https://cosign.sigstore.dev/attestation/vuln/v1"
+	scanned := func(found int, do func(s *scene, all ...signature.Signature)) func(*scene) {
+		more := tree{"statements": []any{tree{"predicateType": scan, "condition": "self.found == 0"}, tree{"predicateType": "https://spdx.dev/Document"}}}
+		return by(more, func(s *scene, by *keylesstest.Sigstore) {
+			state := func(kind string, predicate tree) signature.Signature {
+				return signature.Signature{Bundle: by.JSON(by.Envelope(by.Statement(kind, signature.Digest(s.content), predicate)))}
+			}
+			do(s, state("https://spdx.dev/Document", tree{"name": "tabs"}), state(scan, tree{"found": found}))
+		})
+	}
+	carries := func(s *scene, all ...signature.Signature) { s.sign(all...) }
+	return []tampering{
+		{"a key's bundle", byKey(good, "", same), signed},
+		{"another key's bundle", byKey(other, "", same), "False SignatureUntrusted"},
+		{"a key's bundle of other content", byKey(good, "x", same), "False SignatureOfOtherContent"},
+		{"a key's bundle, its digest altered", byKey(good, "x", func(m tree) { m["messageDigest"].(tree)["digest"] = keylesstest.Base64(make([]byte, 32)) }), "False SignatureUntrusted"},
+		{"a key's bundle, broken base64", byKey(good, "", func(m tree) { m["signature"] = "=" }), "False SignatureBundleInvalid"},
+		{"statements are demanded, and there", scanned(0, carries), signed},
+		{"a statement does not meet the condition", scanned(3, carries), `False StatementMismatch ModuleTrust "one" does not let it serve: a "` + scan},
+		{"one of two statements", scanned(0, func(s *scene, all ...signature.Signature) { s.sign(all[0]) }), "False StatementMissing"},
+		{"a condition that cannot be read, in etcd", by(tree{"statements": []any{tree{"predicateType": "x", "condition": "self."}}}, func(*scene, *keylesstest.Sigstore) {}), "False TrustUnreadable"},
+	}
 }

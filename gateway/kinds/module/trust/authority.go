@@ -14,8 +14,9 @@ type authority struct {
 	Keyless *identity `json:"keyless,omitempty"`
 	// Images: what it signed of an image counts, too.
 	Images bool `json:"images,omitempty"`
-	// Provenance has to be stated by it.
+	// Provenance has to be stated by it, and Statements.
 	Provenance *provenance `json:"provenance,omitempty"`
+	Statements []statement `json:"statements,omitempty"`
 }
 
 // identity is who signs without a key: whom certificates of roots name.
@@ -82,8 +83,8 @@ func (i *identity) read(at *field.Path) (one signature.Authority, errs field.Err
 func (p *policy) vouches(s Subject, e *Evidence) (*Signer, error) {
 	worst := e.malformed
 	if worst == nil {
-		by, err := p.signed(e.signatures, func(a authority) (signature.Demand, bool) {
-			return signature.Demand{Digest: e.signed, Name: s.Name, Provenance: a.demands()}, true
+		by, err := p.signed(e.signatures, func(authority) (signature.Demand, bool) {
+			return signature.Demand{Digest: e.signed, Name: s.Name}, true
 		})
 		if err == nil {
 			return by, nil
@@ -95,7 +96,7 @@ func (p *policy) vouches(s Subject, e *Evidence) (*Signer, error) {
 			continue
 		}
 		by, err := p.signed(b.Signatures, func(a authority) (signature.Demand, bool) {
-			return signature.Demand{Digest: b.Digest(), Image: true, Provenance: a.demands()}, a.Images
+			return signature.Demand{Digest: b.Digest(), Image: true}, a.Images
 		})
 		if by != nil {
 			return by, nil
@@ -116,6 +117,7 @@ func (p *policy) signed(all []signature.Signature, of func(authority) (signature
 		if !ok {
 			continue
 		}
+		demand.Provenance, demand.Statements = a.demands(), p.stated[i]
 		by, err := demand.Met(all, p.authorities[i])
 		if err == nil {
 			return &Signer{Trust: p.name, Authority: a.Name, Key: by.Key, Issuer: by.Issuer, Subject: by.Subject}, nil

@@ -48,8 +48,9 @@ type policy struct {
 	name     string
 	spec     spec
 	selector labels.Selector // nil selects all
-	// authorities are those of the spec.
+	// authorities are those of the spec, and stated what else each has to state.
 	authorities []signature.Authority
+	stated      [][]signature.Stated
 	// broken is why it cannot be read: then it lets no module serve.
 	broken error
 }
@@ -76,8 +77,11 @@ func read(name string, s spec) (*policy, field.ErrorList) {
 		}
 	}
 	for i, a := range s.Authorities {
-		one, wrong := a.read(at.Child("authorities").Index(i))
+		at := at.Child("authorities").Index(i)
+		one, wrong := a.read(at)
 		p.authorities, errs = append(p.authorities, one), append(errs, wrong...)
+		stated, wrong := readStatements(a.Statements, at.Child("statements"))
+		p.stated, errs = append(p.stated, stated), append(errs, wrong...)
 	}
 	for i, d := range s.Revoked {
 		if !digestForm.MatchString(d) {

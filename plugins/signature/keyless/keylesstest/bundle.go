@@ -110,6 +110,19 @@ func (s *Sigstore) checkpoint(root []byte) string {
 	return note + "\n— log.example.com " + Base64(append(s.logID()[:4:4], s.sign(s.log, []byte(note))...)) + "\n"
 }
 
+// ByKey is a bundle of bytes and a key's signature of them, which no log has.
+func ByKey(content, signed []byte) Tree {
+	sum := sha256.Sum256(content)
+	return Tree{"mediaType": MediaType, "verificationMaterial": Tree{"publicKey": Tree{"hint": "a key"}}, "messageSignature": Tree{
+		"messageDigest": Tree{"algorithm": "SHA2_256", "digest": Base64(sum[:])}, "signature": Base64(signed),
+	}}
+}
+
+// EnvelopeByKey is a bundle of a statement and a key's signature of it.
+func EnvelopeByKey(statement, signed []byte) Tree {
+	return Tree{"mediaType": MediaType, "verificationMaterial": Tree{"publicKey": Tree{"hint": "a key"}}, "dsseEnvelope": DSSE(statement, signed)}
+}
+
 // Entry is the entry of the log in a bundle.
 func Entry(bundle Tree) Tree {
 	return bundle["verificationMaterial"].(Tree)["tlogEntries"].([]any)[0].(Tree)
