@@ -29,6 +29,7 @@ func (h *Handler) delete(ctx context.Context, c *Call, t resource.Target) (*repl
 	var said warnings
 	w.Caller, w.Warn = c.Caller, said.add
 	c.audits(&w)
+	w.Room = c
 	resp, err := h.deleteOne(ctx, c, f, t, o, w, v)
 	return said.on(resp, err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/api/dialect"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/catalog"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 )
 
 // Documents serves the paths that are not about objects: health, version,
@@ -18,6 +19,9 @@ type Documents interface {
 	// own. snapshot is what the request is answered from.
 	Serve(ctx context.Context, r *Request, snapshot *catalog.Snapshot) *reply.Response
 }
+
+// Memory is where that of a large reply comes from, which is given back when it was sent.
+type Memory = resource.Room
 
 // describedWithin is how long discovery waits for the store to say whether there are
 // other definitions. While it does not answer, what is known is told.
@@ -31,6 +35,7 @@ func (h *Handler) described(ctx context.Context, c *Call) *reply.Response {
 		_ = h.Engine.AllInForce(within)
 		cancel()
 	}
+	c.Memory = c
 	return h.document(ctx, c.Request, h.find(c))
 }
 

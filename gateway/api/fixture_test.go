@@ -323,9 +323,9 @@ func (w *world) serve(r *Request) *answer {
 	w.t.Helper()
 	resp := w.Serve(r)
 	out := &answer{t: w.t, Response: resp, body: string(resp.Body)}
-	if resp.Write != nil {
-		var b bytes.Buffer
-		if err := resp.Write(&b); err != nil || b.Len() != resp.Length || resp.Body != nil {
+	defer sent(resp)
+	if b := new(bytes.Buffer); resp.Write != nil {
+		if err := resp.Write(b); err != nil || b.Len() != resp.Length || resp.Body != nil {
 			w.t.Errorf("%s %s: wrote %d of %d bytes: %v", r.Method, r.Path, b.Len(), resp.Length, err)
 		}
 		out.body = b.String()

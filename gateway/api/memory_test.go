@@ -2,10 +2,12 @@ package api
 
 import (
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
 	"github.com/wasmgate/wasmgate/gateway/bounds/memory"
 )
@@ -113,4 +115,146 @@ func TestLargeRepliesTakeMemory(t *testing.T) {
 			})
 		}
 	}
+}
+
+// sent is called when a client has a reply.
+func sent(resp *reply.Response) {
+	if resp.Done != nil {
+		resp.Done()
+	}
+}
+
+// digits is a text that hardly gets smaller when it is compressed.
+func digits(n int) string {
+	text := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range text {
+		text[i] = "0123456789abcdef"[r.IntN(16)]
+	}
+	return string(text)
+}
+
+// noted is an object with a long annotation.
+func noted(name, note string) string {
+	return strings.Replace(a(name, `"size":1`), `"metadata":{`, `"metadata":{"annotations":{"a":"`+note+`"},`, 1)
+}
+
+// The reply to a write of a large object takes memory until it is sent, whatever it was
+// that asked for it; that to one of a small object takes none.
+func TestRepliesToWritesTakeMemory(t *testing.T) {
+	m := memory.New(1 << 20) // 384 kB for lists
+	w := newWorld(t, within(bounds.New(bounds.Limits{Lists: m.For(memory.Lists)})), func(c *Setup) { c.MaxBodyBytes = 1 << 20 })
+	large := strings.Repeat("x", 100<<10)
+	taken := func() int64 {
+		used, _, _ := m.Uses()
+		return used[memory.Lists]
+	}
+	const merge, apply = "Content-Type: application/merge-patch+json", "Content-Type: application/apply-patch+yaml"
+	for _, c := range []struct {
+		method, path, body, header string
+		code                       int
+		takes                      bool
+	}{
+		{"POST", "", noted("large", large), "", 201, true},
+		{"POST", "?dryRun=All", noted("other", large), "", 201, true},
+		{"PATCH", "/large", `{"metadata":{"labels":{"a":"b"}}}`, merge, 200, true},
+		{"PATCH", "/large", `{"metadata":{"labels":{"a":"b"}}}`, merge, 200, true}, // which changes nothing
+		{"PATCH", "/large?dryRun=All", `{"metadata":{"labels":{"a":"c"}}}`, merge, 200, true},
+		{"PATCH", "/large?fieldManager=x", a("large", `"size":1`), apply, 200, true},
+		{"PATCH", "/large", `{"metadata":{"finalizers":["a.b/c"]}}`, merge, 200, true},
+		{"DELETE", "/large", "", "", 200, true},
+		{"POST", "", noted("small", "x"), "", 201, false},
+		{"PATCH", "/small", `{"metadata":{"labels":{"a":"b"}}}`, merge, 200, false},
+		{"DELETE", "", "", "", 200, true},
+	} {
+		headers := []string{}
+		if c.header != "" {
+			headers = append(headers, c.header)
+		}
+		resp := w.Serve(request(c.method, widgets+c.path, c.body, headers...))
+		if resp.Code != c.code {
+			t.Fatalf("%s %s: %d %.300s", c.method, c.path, resp.Code, resp.Body)
+		}
+		if n := taken(); (n > 0) != c.takes || c.path != "" && c.takes && n < int64(len(large)) {
+			t.Errorf("%s %s: %d bytes are taken", c.method, c.path, n)
+		}
+		sent(resp)
+		if n := taken(); n != 0 {
+			t.Errorf("%s %s: %d bytes are taken by nobody", c.method, c.path, n)
+		}
+	}
+}
+
+// A write whose reply finds no memory is refused before anything is written.
+func TestAWriteWithoutMemoryWritesNothing(t *testing.T) {
+	const most = 384 << 10
+	m := memory.New(1 << 20)
+	w := newWorld(t, within(bounds.New(bounds.Limits{Lists: m.For(memory.Lists)})), func(c *Setup) { c.MaxBodyBytes = 1 << 20 })
+	large := strings.Repeat("x", 100<<10)
+	w.do("POST", widgets, noted("large", large)).want(201, "")
+	before := w.do("GET", widgets+"/large", "").want(200, "").body
+	all := m.For(memory.Lists)
+	for name, r := range map[string]*Request{
+		"a create": request("POST", widgets, noted("other", large)),
+		"a patch":  request("PATCH", widgets+"/large", `{"metadata":{"labels":{"a":"b"}}}`, "Content-Type: application/merge-patch+json"),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			if !all.Take(most - 50<<10) {
+				t.Fatal("there is nothing")
+			}
+			defer all.Give(most - 50<<10)
+			if resp := w.Serve(r); resp.Code != 429 || !strings.Contains(string(resp.Body), "memory") {
+				t.Errorf("%s: %d %.300s", name, resp.Code, resp.Body)
+			}
+		})
+	}
+	if after := w.do("GET", widgets+"/large", "").want(200, "").body; after != before {
+		t.Errorf("%.300s\nbefore\n%.300s", after, before)
+	}
+	w.do("GET", widgets+"/other", "").want(404, "")
+	if used, _, _ := m.Uses(); used[memory.Lists] != 0 {
+		t.Errorf("%d bytes are taken by nobody", used[memory.Lists])
+	}
+}
+
+// JSON that others keep takes memory where it is compressed for who asks.
+func TestCompressedObjectsTakeMemory(t *testing.T) {
+	const most = 384 << 10
+	m := memory.New(1 << 20)
+	w := newWorld(t, within(bounds.New(bounds.Limits{Lists: m.For(memory.Lists)})), func(c *Setup) { c.MaxBodyBytes = 1 << 20 })
+	resp := w.Serve(request("POST", widgets, noted("large", digits(200<<10))))
+	if resp.Code != 201 {
+		t.Fatal(resp.Code)
+	}
+	resp.Done()
+	taken := func() int64 {
+		used, _, _ := m.Uses()
+		return used[memory.Lists]
+	}
+	get := func(code int) *reply.Response {
+		t.Helper()
+		resp := w.Serve(request("GET", widgets+"/large", "", takesGzip))
+		if resp.Code != code {
+			t.Fatalf("%d", resp.Code)
+		}
+		return resp
+	}
+	one := get(200)
+	if n := taken(); n < int64(one.Length) || one.Length < 64<<10 {
+		t.Errorf("%d bytes are taken by %d", n, one.Length)
+	}
+	one.Done()
+	if n := taken(); n != 0 {
+		t.Errorf("%d bytes are taken by nobody", n)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		all := m.For(memory.Lists)
+		if !all.Take(most - 50<<10) {
+			t.Fatal("there is nothing")
+		}
+		defer all.Give(most - 50<<10)
+		if resp := get(429); !strings.HasPrefix(string(resp.Body), `{"kind":"Status"`) {
+			t.Errorf("%.100s", resp.Body)
+		}
+	})
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/wasmgate/wasmgate/gateway/api/body"
 	"github.com/wasmgate/wasmgate/gateway/api/form"
 	"github.com/wasmgate/wasmgate/gateway/api/query"
@@ -36,6 +38,8 @@ type Request struct {
 	// ReadBody reads a body of at most limit bytes from the connection, once;
 	// nil when there is none. Its errors are status errors.
 	ReadBody func(limit int) ([]byte, error)
+	// BodyLength is how many bytes the head says that the body has, -1 where it does not say.
+	BodyLength int
 	// OpenBody is for who passes a large body on as it comes, instead of ReadBody; nil
 	// for small ones. Length is -1 where it is not known. Errors, of reading too, are
 	// status errors.
@@ -65,6 +69,8 @@ type Request struct {
 	Impersonate *Impersonation
 	// Upgrade: the client wants another protocol on its connection.
 	Upgrade bool
+	// Memory is where documents have that of large replies from; nil for any.
+	Memory Memory
 
 	// cbor: CBOR is accepted and produced.
 	cbor bool
@@ -142,6 +148,23 @@ func (c *Call) Refuse() { c.refused = true }
 
 // Refused tells that there was none.
 func (c *Call) Refused() bool { return c.refused }
+
+// Room implements [resource.Room].
+func (c *Call) Room(ctx context.Context, n int) error {
+	if n <= LargeReply {
+		return nil
+	}
+	if err := c.Stay.Reply(ctx, n); err != nil {
+		c.Refuse()
+		return apierrors.NewTooManyRequests(err.Error(), reply.RetryAfter)
+	}
+	return nil
+}
+
+// Reviews reports whether the request is a question that is answered and not stored.
+func (c *Call) Reviews() bool {
+	return c.resource != nil && c.Verb == "create" && c.Subresource == "" && c.resource.Def.Question()
+}
 
 // Outside is how long it waited so.
 func (c *Call) Outside() time.Duration { return time.Duration(c.outside.Load()) }

@@ -1,7 +1,12 @@
 package api
 
+// LargeReply is from how many bytes on a reply takes its time to be sent to a client that
+// reads slowly, and takes memory meanwhile that is counted.
+const LargeReply = 64 << 10
+
 // Lists is about how many bytes the objects have, as they are stored, that a list is
-// made of, or a watch that begins with what exists; 0 for every other request.
+// made of, also that of a collection that is deleted, or a watch that begins with what
+// exists; 0 for every other request.
 func (c *Call) Lists() int64 {
 	if !c.weighed {
 		c.weight, c.weighed = c.lists(), true
@@ -10,7 +15,7 @@ func (c *Call) Lists() int64 {
 }
 
 func (c *Call) lists() int64 {
-	if c.resource == nil || c.Subresource != "" || c.Verb != "list" && (!c.Streams() || !c.Params.BeginsWithAll()) {
+	if c.resource == nil || c.Subresource != "" || c.Verb != "list" && c.Verb != "deletecollection" && (!c.Streams() || !c.Params.BeginsWithAll()) {
 		return 0
 	}
 	objects, each := c.resource.Weigh(c.Namespace)

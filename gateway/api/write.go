@@ -26,6 +26,7 @@ func (h *Handler) write(ctx context.Context, c *Call, t resource.Target, kind st
 	var w warnings
 	o.Warn = w.add
 	c.audits(&o)
+	o.Room = c
 	c.Caller.FieldManager, c.Caller.Force = o.Caller.FieldManager, o.Caller.Force
 	o.Caller = c.Caller
 	out, err := do(o)

@@ -214,6 +214,24 @@ func (s *Stay) List(ctx context.Context, n int) error {
 	return nil
 }
 
+// Reply reserves what is missing of n bytes for a reply that is to come, as List does.
+func (s *Stay) Reply(ctx context.Context, n int) error {
+	if n <= s.listed {
+		return nil
+	}
+	return s.List(ctx, n-s.listed)
+}
+
+// Replied counts what is missing of n bytes for a reply that there is, and that is sent
+// even if nothing is left for it: what it tells of has happened.
+func (s *Stay) Replied(n int) {
+	if s.of == nil || n <= s.listed {
+		return
+	}
+	s.of.limits.Lists.Owe(n - s.listed)
+	s.listed = n
+}
+
 // Most is the most bytes that can be taken at once when nothing else is under
 // way; 0 for any number.
 func (s *Stay) Most() int {

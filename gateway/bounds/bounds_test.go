@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -236,4 +237,37 @@ func TestMemoryOfListsAndWatches(t *testing.T) {
 	if used, _, _ := m.Uses(); len(b.users) != 0 || slices.Max(used[:]) != 0 {
 		t.Errorf("left: %v, %v", b.users, used)
 	}
+}
+
+// A reply takes what is missing of its bytes, and one that there is counts even where
+// nothing is left.
+func TestReplies(t *testing.T) {
+	m := memory.New(1 << 20) // 384 KiB for lists
+	b := New(Limits{Lists: m.For(memory.Lists)})
+	used := func() int { n, _, _ := m.Uses(); return int(n[memory.Lists]) }
+	s := enter(b, "ann", false, Changes, 1)[0]
+	for _, n := range []int{100 << 10, 50 << 10, 100 << 10} {
+		if err := s.Reply(t.Context(), n); err != nil || used() != 100<<10+perList {
+			t.Errorf("%d: %d bytes are taken, %v", n, used(), err)
+		}
+	}
+	s.Replied(1)
+	if used() != 100<<10+perList {
+		t.Errorf("%d bytes are taken", used())
+	}
+	s.Replied(500 << 10)
+	if used() != 500<<10 {
+		t.Errorf("%d bytes are taken by what is there", used())
+	}
+	other := enter(b, "bob", false, Changes, 1)[0]
+	gone, end := context.WithCancel(t.Context())
+	end() // it does not wait
+	if err := other.Reply(gone, 1); err != NoMemory {
+		t.Errorf("beside it: %v", err)
+	}
+	leave([]*Stay{s, other})
+	if used() != 0 {
+		t.Errorf("%d bytes are taken by nobody", used())
+	}
+	new(Stay).Replied(1) // who is bounded by nothing
 }

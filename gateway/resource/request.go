@@ -62,6 +62,9 @@ type WriteOptions struct {
 	Warn func(text string)
 	// Waiting is told how long webhooks took; nil is not.
 	Waiting interface{ Waited(time.Duration) }
+	// Room is asked, before anything is written, for the memory that the reply takes; its
+	// error is the client's. Nil has any.
+	Room Room
 	// Annotate receives what is noteworthy for who audits the write; nil drops it.
 	Annotate func(key, value string)
 	// AnnotatesBodies: what tells of the contents of objects is wanted, too.
@@ -75,6 +78,12 @@ type WriteOptions struct {
 	MayCreate func(ctx context.Context, name string) error
 }
 
+// Room is where memory for replies comes from.
+type Room interface {
+	// Room takes n bytes until the reply was sent, all in all.
+	Room(ctx context.Context, n int) error
+}
+
 // AddWarning warns the client, if it wants to know.
 func (o WriteOptions) AddWarning(text string) {
 	if o.Warn != nil {
@@ -82,9 +91,11 @@ func (o WriteOptions) AddWarning(text string) {
 	}
 }
 
-// Shared are the options for several writes at a time, of one request.
+// Shared are the options for several writes at a time, of one request. No reply of theirs
+// is sent.
 func (o WriteOptions) Shared() WriteOptions {
 	var one sync.Mutex
+	o.Room = nil
 	if warn := o.Warn; warn != nil {
 		o.Warn = func(text string) {
 			one.Lock()

@@ -47,7 +47,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	b := bodyOf(ctx)
 	r.Context, r.Head = &b.client, b
 	if !b.over {
-		r.ReadBody = b.read
+		r.ReadBody, r.BodyLength = b.read, b.length
 		if b.conn != nil && (b.length == chunked || b.length > firstPiece) {
 			r.OpenBody = b.open
 		}

@@ -32,7 +32,7 @@ func TestRequest_IsCarriedWhole(t *testing.T) {
 		"Impersonate-Extra-Example.com%2fScope": {"a", "b"}, "Impersonate-Extra-Bad%zz": {"c"},
 	})
 	want := &api.Request{
-		Method: "PATCH", Path: "/api/v1/namespaces/a é/", Query: "dryRun=All&x=%20", Body: []byte("body"),
+		Method: "PATCH", Path: "/api/v1/namespaces/a é/", Query: "dryRun=All&x=%20", Body: []byte("body"), BodyLength: 4,
 		Accept: "application/yaml, application/json;q=0.5", ContentType: "application/merge-patch+json",
 		Authorization: "Bearer token", AcceptEncoding: "br, gzip", IfNoneMatch: `"tag"`, UserAgent: "kubectl",
 		Impersonate: &api.Impersonation{User: "bob", UID: "7", Groups: []string{"dev", "ops"},

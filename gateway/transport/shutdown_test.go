@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,11 @@ func TestShutdown_WaitsForNoRequestThatMayNeverCome(t *testing.T) {
 		"a request, half": {"GET / HTTP/1.1\r\nHost: h\r\n\r\nGET / HT", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := run(t, func(*api.Request) *reply.Response { return ok("{}") })
+			answered := make(chan struct{}, 1)
+			r := run(t, func(*api.Request) *reply.Response {
+				answered <- struct{}{}
+				return ok("{}")
+			})
 			conn := net.Conn(nil)
 			if c.send == "-" {
 				plain, err := net.Dial("tcp", r.addr)
@@ -51,6 +56,9 @@ func TestShutdown_WaitsForNoRequestThatMayNeverCome(t *testing.T) {
 				conn = secure
 			}
 			untilAccepted(t, r)
+			if strings.HasSuffix(c.send, "HT") {
+				<-answered // the whole request before it
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), min(patience, headTimeout/2)) // or the framework would end it
 			defer cancel()
 			if err := r.server.Shutdown(ctx); err != nil {

@@ -30,12 +30,16 @@ func enter(all *bounds.Bounds) api.Filter {
 				return full(err)
 			}
 			switch {
-			case c.Resource && c.Verb == "list":
+			case c.Resource && (c.Verb == "list" || c.Verb == "deletecollection"):
 				return list(ctx, c, next)
 			case c.Resource && c.Verb == "get":
 				return get(ctx, c, next)
 			}
-			return next(ctx, c)
+			resp := next(ctx, c)
+			if c.Resource && len(resp.Body) > api.LargeReply { // of a write, which took about that before
+				c.Stay.Replied(len(resp.Body))
+			}
+			return resp
 		}
 	}
 }
@@ -57,6 +61,10 @@ func list(ctx context.Context, c *api.Call, next api.Serve) *reply.Response {
 		return full(err)
 	}
 	resp := next(ctx, c)
+	if c.Verb == "deletecollection" {
+		c.Stay.Replied(len(resp.Body))
+		return resp
+	}
 	if err := c.Stay.List(ctx, len(resp.Body)); err != nil {
 		c.Refuse()
 		return full(err)
@@ -67,12 +75,11 @@ func list(ctx context.Context, c *api.Call, next api.Serve) *reply.Response {
 // get has a get take the memory of a large reply that was made for it, as of YAML.
 func get(ctx context.Context, c *api.Call, next api.Serve) *reply.Response {
 	resp := next(ctx, c)
-	if resp.Kept || len(resp.Body) <= largeBody {
+	if resp.Kept {
 		return resp
 	}
-	if err := c.Stay.List(ctx, len(resp.Body)); err != nil {
-		c.Refuse()
-		return full(err)
+	if err := c.Room(ctx, len(resp.Body)); err != nil {
+		return reply.Error(err)
 	}
 	return resp
 }
@@ -87,9 +94,6 @@ func kind(c *api.Call) bounds.Kind {
 	}
 	return bounds.Reads
 }
-
-// largeBody is what takes its time to send to a client that reads slowly.
-const largeBody = 64 << 10
 
 // leave gives back what a request took when its reply was sent, or when it is ready
 // where that takes no time.
@@ -118,7 +122,7 @@ func leave(next api.Serve) api.Serve {
 			lasts = true
 			c.Seat.Sends()
 			resp.Done = end
-		case len(resp.Body) > largeBody:
+		case len(resp.Body) > api.LargeReply:
 			lasts = true
 			c.Seat.Sends()
 			body := resp.Body

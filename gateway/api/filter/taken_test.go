@@ -237,7 +237,7 @@ func TestLeave(t *testing.T) {
 		resp  reply.Response
 		lasts bool
 	}{
-		"small": {reply.Response{Body: make([]byte, largeBody)}, false}, "large": {reply.Response{Body: make([]byte, largeBody+1)}, true},
+		"small": {reply.Response{Body: make([]byte, api.LargeReply)}, false}, "large": {reply.Response{Body: make([]byte, api.LargeReply+1)}, true},
 		"a stream": {reply.Response{Stream: frames}, true}, "written": {reply.Response{Write: write}, true}, "read": {reply.Response{Reader: strings.NewReader("")}, true},
 	} {
 		x, length := about("get"), len(c.resp.Body)

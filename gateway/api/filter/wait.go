@@ -56,7 +56,8 @@ func wait(by Flow) api.Filter {
 	}
 }
 
-// work is what a request takes: lists by what they are made of, writes by who is told.
+// work is what a request takes: lists by what they are made of, writes by who is told,
+// and what is converted and not stored by what is sent.
 func work(control *flow.Control, class flow.Class, c *api.Call, a *authz.Attributes) flow.Work {
 	w := flow.Work{Seats: 1, Watch: c.Streams(), Of: c, Wait: min(cmp.Or(c.Timeout/4, mostWait/4), mostWait)}
 	switch {
@@ -64,6 +65,8 @@ func work(control *flow.Control, class flow.Class, c *api.Call, a *authz.Attribu
 	case c.Verb == "list" || c.Verb == "watch":
 		control.List(&w, class, c.Lists())
 	case !hasBody(c.Verb) || c.Verb == "deletecollection", c.Plural == "serviceaccounts" && c.Subresource == "token":
+	case c.Reviews():
+		control.Review(&w, class, int64(c.BodyLength))
 	default:
 		control.Write(&w, class, control.Watches(a))
 	}

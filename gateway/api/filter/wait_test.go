@@ -115,3 +115,24 @@ func TestWork(t *testing.T) {
 		}
 	}
 }
+
+// What is answered and not stored takes seats by what is sent: where the head does not
+// say how much that is, as many as there are for one.
+func TestReviewsTakeSeatsByTheirSize(t *testing.T) {
+	call, s := calls(t), seatsOf(100)
+	const reviews = "/apis/wasmgate.dev/v1/conversionreviews"
+	for _, c := range []struct {
+		path         string
+		bytes, seats int
+	}{
+		{reviews, 0, 1}, {reviews, 100_000, 1}, {reviews, 100_001, 2}, {reviews, 450_000, 5}, {reviews, 50_000_000, 10}, {reviews, -1, 10},
+		{"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", 1000, 1}, {"/api/v1/namespaces/a/pods", 450_000, 1}, {"/other", 450_000, 1},
+	} {
+		x := call("POST", c.path)
+		x.BodyLength = c.bytes
+		a := x.Info.Attributes(x.User)
+		if w := work(s.control, s.control.Classify(&a), x, &a); w.Seats != c.seats {
+			t.Errorf("%d bytes to %s take %d seats, want %d", c.bytes, c.path, w.Seats, c.seats)
+		}
+	}
+}

@@ -47,6 +47,6 @@ func Compress(resp *reply.Response, accepts string) {
 	if body.Write(&out) != nil { // a buffer takes everything
 		return
 	}
-	resp.Body = out.Bytes()
+	resp.Body, resp.Kept = out.Bytes(), false
 	resp.Headers = append(resp.Headers, gzipHeaders()...)
 }

@@ -39,6 +39,15 @@ func (c *Control) List(w *Work, class Class, bytes int64) {
 	}
 }
 
+// Review makes w that of a question of so many bytes, which is answered of all of them: as
+// many seats as a list of them has. Less than none is a number that nobody knows.
+func (c *Control) Review(w *Work, class Class, bytes int64) {
+	if bytes < 0 {
+		bytes = math.MaxInt64 - bytesPerSeat
+	}
+	c.List(w, class, bytes)
+}
+
 // Write makes w that of a write that so many watches are told of: as many seats, for as
 // long after it, as sending that takes. Where these are too many it has fewer for longer.
 func (c *Control) Write(w *Work, class Class, watches int) {

@@ -16,7 +16,7 @@ const (
 	Bodies Purpose = iota
 	// Decoding is what is made of them.
 	Decoding
-	// Lists are replies that nobody else has a part in.
+	// Lists are replies that nobody else has a part in, of one object, too.
 	Lists
 	// Watches are what each takes for its connection.
 	Watches
@@ -150,6 +150,17 @@ func (b *Budget) take(p Purpose, n int64) bool {
 	}
 	b.used[p] += n
 	return true
+}
+
+// Owe takes n bytes whether there are so many or not: what is there already counts.
+func (a Account) Owe(n int) {
+	b := a.budget
+	if b == nil || n == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used[a.of] += int64(n)
 }
 
 // Wait takes n bytes as soon as there are so many, or none when ctx ends before, or a

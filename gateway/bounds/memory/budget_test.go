@@ -121,3 +121,19 @@ func TestWhoWaitsIsServed(t *testing.T) {
 		}
 	})
 }
+
+// What is there counts even where there is no room for it, and leaves none to others.
+func TestWhatIsOwed(t *testing.T) {
+	b := holding(1600, 200)
+	lists := b.For(Lists)
+	lists.Owe(700)
+	if used, _, _ := b.Uses(); used[Lists] != 700 || lists.Take(1) || b.For(Bodies).Take(301) || !b.For(Bodies).Take(300) {
+		t.Errorf("%v", used)
+	}
+	lists.Give(700)
+	if !lists.Take(500) {
+		t.Error("it is not given back")
+	}
+	var none *Budget
+	none.For(Lists).Owe(1)
+}

@@ -51,8 +51,9 @@ func (p profilePaths) Serve(ctx context.Context, r *api.Request, _ *catalog.Snap
 // processor is where the processor's time goes for a while. The request's time
 // bounds it, and what there is by then is sent.
 func processor(ctx context.Context, r *api.Request) *reply.Response {
-	var b bytes.Buffer
-	if err := runtimepprof.StartCPUProfile(&b); err != nil {
+	b, ctx := newProfile(ctx, r)
+	defer b.end()
+	if err := runtimepprof.StartCPUProfile(b); err != nil {
 		return &reply.Response{Code: http.StatusConflict, ContentType: "text/plain; charset=utf-8", Body: []byte(err.Error() + "\n")}
 	}
 	select {
@@ -60,13 +61,20 @@ func processor(ctx context.Context, r *api.Request) *reply.Response {
 	case <-ctx.Done():
 	}
 	runtimepprof.StopCPUProfile()
-	return &reply.Response{Code: http.StatusOK, ContentType: "application/octet-stream", Body: b.Bytes()}
+	if b.refused != nil {
+		return reply.Error(b.refused)
+	}
+	return &reply.Response{Code: http.StatusOK, ContentType: "application/octet-stream", Body: b.body.Bytes()}
 }
 
 // written is what one of Go's own handlers answers.
 func written(ctx context.Context, r *api.Request, handler http.HandlerFunc) *reply.Response {
-	w := &profile{header: http.Header{}, code: http.StatusOK}
+	w, ctx := newProfile(ctx, r)
+	defer w.end()
 	handler(w, (&http.Request{Method: r.Method, URL: &url.URL{Path: r.Path, RawQuery: r.Query}}).WithContext(ctx))
+	if w.refused != nil {
+		return reply.Error(w.refused)
+	}
 	out := &reply.Response{Code: w.code, ContentType: w.header.Get("Content-Type"), Body: w.body.Bytes()}
 	for _, name := range []string{"Content-Disposition", "X-Content-Type-Options"} {
 		if value := w.header.Get(name); value != "" {
@@ -81,6 +89,18 @@ type profile struct {
 	header http.Header
 	code   int
 	body   bytes.Buffer
+	// memory is where that of the body comes from, of which it has had room for so many
+	// bytes. refused is that there is no more, which ends the profile.
+	memory  api.Memory
+	room    int
+	refused error
+	end     context.CancelFunc
+}
+
+// newProfile is a profile that is wanted until its context ends.
+func newProfile(ctx context.Context, r *api.Request) (*profile, context.Context) {
+	ctx, end := context.WithCancel(ctx)
+	return &profile{header: http.Header{}, code: http.StatusOK, memory: r.Memory, end: end}, ctx
 }
 
 // Header implements [http.ResponseWriter].
@@ -89,8 +109,28 @@ func (p *profile) Header() http.Header { return p.header }
 // WriteHeader implements [http.ResponseWriter].
 func (p *profile) WriteHeader(code int) { p.code = code }
 
+// atOnce has nobody wait: what comes meanwhile would be kept by the runtime.
+var atOnce = func() context.Context {
+	over, end := context.WithCancel(context.Background())
+	end()
+	return over
+}()
+
 // Write implements [http.ResponseWriter].
-func (p *profile) Write(b []byte) (int, error) { return p.body.Write(b) }
+func (p *profile) Write(b []byte) (int, error) {
+	if p.refused != nil {
+		return 0, p.refused
+	}
+	if n := p.body.Len() + len(b); p.memory != nil && n > p.room {
+		p.room = 2 * n // as the memory doubles
+		if p.refused = p.memory.Room(atOnce, p.room); p.refused != nil {
+			p.body = bytes.Buffer{}
+			p.end()
+			return 0, p.refused
+		}
+	}
+	return p.body.Write(b)
+}
 
 func profileTime(query string) time.Duration {
 	values, err := url.ParseQuery(query)

@@ -248,6 +248,43 @@ func TestProcessorProfile(t *testing.T) {
 	}
 }
 
+// scarce is memory for so many bytes.
+type scarce struct{ most, asked int }
+
+func (s *scarce) Room(_ context.Context, n int) error {
+	if s.asked = n; n > s.most {
+		return errors.New("no memory")
+	}
+	return nil
+}
+
+// What a profile or a trace takes is asked for as it comes, and ends it where there is
+// no more: whole, or not at all.
+func TestProfilesTakeMemory(t *testing.T) {
+	s := newSite(t)
+	for path, least := range map[string]int{"/debug/pprof/trace?seconds=0.01": 1000, "/debug/pprof/goroutine": 10, "/debug/pprof/heap": 10} {
+		room := &scarce{most: 1 << 30}
+		ask := func() *reply.Response {
+			path, query, _ := strings.Cut(path, "?")
+			return profilePaths{true}.Serve(t.Context(), &api.Request{Method: "GET", Path: path, Query: query, Memory: room}, s.snapshot)
+		}
+		if got := ask(); got.Code != 200 || len(got.Body) < least || room.asked < len(got.Body) {
+			t.Errorf("%s: %d, %d bytes, asked for %d", path, got.Code, len(got.Body), room.asked)
+		}
+		room.most = 8
+		if got := ask(); got.Code != 500 || !strings.Contains(string(got.Body), "no memory") {
+			t.Errorf("%s without memory: %d %.100s", path, got.Code, got.Body)
+		}
+	}
+	room := &scarce{most: 0}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	got := profilePaths{true}.Serve(ctx, &api.Request{Method: "GET", Path: "/debug/pprof/trace", Query: "seconds=50", Memory: room}, s.snapshot)
+	if got.Code != 500 || ctx.Err() != nil {
+		t.Errorf("a trace that has no memory goes on: %d, %v", got.Code, ctx.Err())
+	}
+}
+
 // Profiles are read as text, too, and not at all where they are switched off.
 func TestProfilesAreSwitchedOff(t *testing.T) {
 	s := newSite(t)

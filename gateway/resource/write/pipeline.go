@@ -63,6 +63,7 @@ type progress struct {
 	old      *unstructured.Unstructured // as plugins see it, where what is stored is at another version
 	draft    *view.Draft
 	warned   []string // for the client
+	shown    int      // the bytes of the reply, about
 	revision int64    // at which it is in the store
 	out      *resource.Written
 }
@@ -107,14 +108,15 @@ func (w *Write) attempt(ctx context.Context) error {
 		w.judge,  // system metadata, and what the kind says
 		w.admit,  // validating admission
 		w.encode, // at the storage version, and back for the reply
+		w.afford, // the memory of that
 		inTime,   // as long as the client is there
 		w.commit, // or the dry run of it
 	)
 	for n := 1; w.generate != "" && apierrors.IsAlreadyExists(err) && n < generateAttempts; n++ {
-		err = inOrder(ctx, w.judge, w.admit, w.encode, inTime, w.commit) // under another name
+		err = inOrder(ctx, w.judge, w.admit, w.encode, w.afford, inTime, w.commit) // under another name
 	}
 	if w.lightened(err) {
-		err = inOrder(ctx, w.encode, inTime, w.commit)
+		err = inOrder(ctx, w.encode, w.afford, inTime, w.commit)
 	}
 	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
 		return noName(w.Target, err)
@@ -249,7 +251,9 @@ func (w *Write) convert(ctx context.Context) (err error) {
 		return nil
 	}
 	if !w.Options.NoReply {
-		_, err = w.draft.View(ctx, w.Version.Name)
+		var shown []byte
+		shown, err = w.draft.View(ctx, w.Version.Name)
+		w.shown = len(shown)
 	}
 	return err
 }

@@ -34,6 +34,19 @@ func stuck(ctx context.Context, r *request, e *view.Entry) bool {
 	return errors.As(err, new(*view.UnconvertedError))
 }
 
+// afford takes the memory of the reply while nothing is written yet: afterwards it has to
+// be told what was.
+func (w *Write) afford(ctx context.Context) error {
+	n := w.shown
+	switch {
+	case w.Options.Room == nil, w.ending == removes && w.operation == admission.Delete && !w.Resource.Def.ReturnsDeleted:
+		return nil
+	case w.ending != stores && w.from.Entry != nil: // what is told is as it was
+		n = w.from.Entry.StoredSize()
+	}
+	return w.Options.Room.Room(ctx, n)
+}
+
 // reply is what the client is told of the object, nil for nothing.
 func reply(ctx context.Context, r *request, p *progress) ([]byte, error) {
 	switch {

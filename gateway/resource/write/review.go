@@ -34,7 +34,13 @@ func (e *Writer) Review(ctx context.Context, t resource.Target, body []byte, o r
 		return nil, err
 	}
 	data, err := object.Encode(w.object.Object)
-	return &resource.Written{Object: data, Created: true}, err
+	if err == nil && o.Room != nil {
+		err = o.Room.Room(ctx, len(data))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &resource.Written{Object: data, Created: true}, nil
 }
 
 // reviewed is a question that admission allows, which has changed it.
