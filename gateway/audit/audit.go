@@ -22,6 +22,8 @@ type Metrics interface {
 	AuditErrors(plugin string, events int)
 	// AuditRejected counts a request that was refused as it could not be kept.
 	AuditRejected()
+	// AuditLeftOut counts an event of nobody known that was one too many.
+	AuditLeftOut()
 }
 
 // Config is what a [Trail] needs. A trail without a sink keeps nothing.
@@ -32,20 +34,25 @@ type Config struct {
 	File    *File
 	Server  *Server
 	Metrics Metrics
+	// Unknown is how many events of refused requests of nobody known are kept in a
+	// minute, 0 for all.
+	Unknown int
 	// Log is told of what is lost.
 	Log zerolog.Logger
 }
 
 // Trail is an [api.Auditor] that passes events on to sinks.
 type Trail struct {
-	c     Config
-	sinks []*pipe
+	c       Config
+	sinks   []*pipe
+	unknown unknown
 }
 
 // Open opens the sinks. The error is about one of them, by its flag.
 func Open(c Config) (*Trail, error) {
 	c.Log = c.Log.With().Str("component", "audit").Logger()
 	t := &Trail{c: c}
+	t.unknown.most, t.unknown.tell = c.Unknown, t.tellLeftOut
 	if c.File != nil {
 		out, err := c.File.open()
 		if err != nil {
@@ -72,6 +79,21 @@ func (t *Trail) Judge(i *api.Info, by *authn.User) api.Keep {
 
 // Audit implements [api.Auditor].
 func (t *Trail) Audit(a *api.Audit) bool {
+	if t.unknown.leavesOut(a) {
+		t.c.Metrics.AuditLeftOut()
+		return true
+	}
+	return t.keep(a)
+}
+
+// tellLeftOut has an event, and a line of the log, say what was left out.
+func (t *Trail) tellLeftOut(left leftOut) {
+	t.keep(left.record())
+	t.c.Log.Warn().Int("events", left.all).Str("from", left.networks()).Msg("audit events of refused requests of nobody known were left out")
+}
+
+// keep passes an event on.
+func (t *Trail) keep(a *api.Audit) bool {
 	t.c.Metrics.AuditEvent()
 	e, ok := &event{record: a}, true
 	for _, s := range t.sinks {
@@ -95,6 +117,7 @@ func (t *Trail) Check(context.Context) error {
 // Close passes on what waits, until ctx ends, and closes the sinks; what comes later
 // is lost.
 func (t *Trail) Close(ctx context.Context) error {
+	t.unknown.flush()
 	var errs []error
 	for _, s := range t.sinks {
 		errs = append(errs, s.close(ctx))

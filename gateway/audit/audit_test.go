@@ -89,12 +89,14 @@ func TestWhatWasSentSaysWhatItIsAbout(t *testing.T) {
 type counts struct {
 	mu               sync.Mutex
 	events, rejected int
+	left             int
 	lost             map[string]int
 	levels           map[string]int
 }
 
 func (c *counts) AuditEvent()    { c.mu.Lock(); c.events++; c.mu.Unlock() }
 func (c *counts) AuditRejected() { c.mu.Lock(); c.rejected++; c.mu.Unlock() }
+func (c *counts) AuditLeftOut()  { c.mu.Lock(); c.left++; c.mu.Unlock() }
 func (c *counts) AuditLevel(level string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,7 +53,7 @@ type Connection struct {
 // Open counts a connection until [Connection.Close], unless its address has too many:
 // then it is nil.
 func (c *Connections) Open(remote net.Addr) *Connection {
-	from := network(remote)
+	from := Network(remote)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if limit := c.limits.PerAddress; limit > 0 && c.addresses[from] >= limit {
@@ -65,8 +65,9 @@ func (c *Connections) Open(remote net.Addr) *Connection {
 	return &Connection{of: c, from: from}
 }
 
-// network is whom an address is counted as; the zero value for what is no address.
-func network(a net.Addr) netip.Prefix {
+// Network is whom an address is counted as: of IPv6 one of 64 bits; the zero value for what
+// is no address.
+func Network(a net.Addr) netip.Prefix {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
 		return netip.Prefix{}

@@ -31,8 +31,6 @@ type there struct {
 	kinds map[string]map[string]bool
 	// known is whether any object was of one of them.
 	known bool
-	// give ends the work, for a reason that concerns all objects.
-	give context.CancelCauseFunc
 }
 
 // convertThere has a gateway convert objects, and tells of each. Those of kinds that
@@ -46,65 +44,156 @@ func convertThere(ctx context.Context, cfg *rest.Config, tools workbench.Tools, 
 	if err != nil {
 		return nil, err
 	}
-	ctx, give := context.WithCancelCause(ctx)
-	defer give(nil)
-	t := &there{version: what.To, groups: groups, reviews: client.Resource(conversionReviews), kinds: map[string]map[string]bool{}, give: give}
+	t := &there{version: what.To, groups: groups, reviews: client.Resource(conversionReviews), kinds: map[string]map[string]bool{}}
 	what.By = t.convert
 	converted, err := tools.Convert(ctx, what)
-	if cause := context.Cause(ctx); cause != nil {
-		return nil, cause
-	}
 	if err == nil && !t.known && len(converted) > 0 {
 		err = mistake{fmt.Errorf("no object is of a kind that the gateway serves at version %s; see which there are with: kubectl api-resources", what.To)}
 	}
 	return converted, err
 }
 
-// convert implements [workbench.ConvertOne].
-func (t *there) convert(ctx context.Context, obj []byte) ([]byte, error) {
-	var u unstructured.Unstructured
-	if err := u.UnmarshalJSON(obj); err != nil {
-		return nil, nil // it is no object of Kubernetes
+// A request has no more than so many objects, and no more than so many bytes of them but
+// for one that is larger.
+const (
+	mostReviewed      = 100
+	mostReviewedBytes = 1 << 20
+)
+
+// reviewed are objects that go into one request, and where it is told of each.
+type reviewed struct {
+	to      schema.GroupVersion
+	objects []map[string]any
+	places  []*workbench.Converted
+	bytes   int
+}
+
+// convert implements [workbench.ConvertAll].
+func (t *there) convert(ctx context.Context, objects [][]byte) ([]workbench.Converted, error) {
+	out := make([]workbench.Converted, len(objects))
+	var next reviewed
+	for i, obj := range objects {
+		var u unstructured.Unstructured
+		if err := u.UnmarshalJSON(obj); err != nil {
+			continue // it is no object of Kubernetes
+		}
+		gv := schema.GroupVersion{Group: u.GroupVersionKind().Group, Version: t.version}
+		served, err := t.serves(gv, u.GetKind())
+		if err != nil && !ofOne(err) {
+			return nil, err
+		}
+		if err != nil {
+			out[i].Problem = err.Error()
+		}
+		if !served {
+			continue
+		}
+		t.known = true
+		if u.GetAPIVersion() == gv.String() {
+			out[i].Object = obj
+			continue
+		}
+		if next.to != gv || len(next.objects) == mostReviewed || next.bytes+len(obj) > mostReviewedBytes {
+			if err := t.review(ctx, next); err != nil {
+				return nil, err
+			}
+			next = reviewed{to: gv}
+		}
+		next.objects, next.places, next.bytes = append(next.objects, u.Object), append(next.places, &out[i]), next.bytes+len(obj)
 	}
-	gv := schema.GroupVersion{Group: u.GroupVersionKind().Group, Version: t.version}
-	served, err := t.serves(gv, u.GetKind())
-	if err != nil || !served {
-		return nil, t.judged(err)
+	return out, t.review(ctx, next)
+}
+
+// review has objects converted by one request, or each by its own where that is refused:
+// an older gateway knows no others, and one object may be too large for them.
+func (t *there) review(ctx context.Context, some reviewed) error {
+	if len(some.objects) > 1 {
+		all, err := t.ask(ctx, some.to, "objects", some.list())
+		if err == nil {
+			if told, _, _ := unstructured.NestedSlice(all, "objects"); len(told) == len(some.objects) {
+				return some.tell(told)
+			}
+		}
+		if err != nil && !ofOne(err) {
+			return err
+		}
 	}
-	t.known = true
-	if u.GetAPIVersion() == gv.String() {
-		return obj, nil
+	for i, obj := range some.objects {
+		answer, err := t.ask(ctx, some.to, "object", obj)
+		if err != nil && !ofOne(err) {
+			return err
+		}
+		if err != nil {
+			some.places[i].Problem = err.Error()
+			continue
+		}
+		if err := some.converted(i, answer); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// ask creates a review, and returns its status.
+func (t *there) ask(ctx context.Context, to schema.GroupVersion, name string, what any) (map[string]any, error) {
 	review, err := t.reviews.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": conversionReviews.GroupVersion().String(), "kind": "ConversionReview",
-		"spec": map[string]any{"desiredAPIVersion": gv.String(), "object": u.Object},
+		"spec": map[string]any{"desiredAPIVersion": to.String(), name: what},
 	}}, metav1.CreateOptions{})
 	if apierrors.IsNotFound(err) {
 		err = mistake{fmt.Errorf("the server answers no ConversionReviews: is it a wasmgate of this version? With --module, no server is needed (%w)", err)}
 	}
 	if err != nil {
-		return nil, t.judged(err)
-	}
-	converted, _, err := unstructured.NestedMap(review.Object, "status", "object")
-	if err != nil {
 		return nil, err
 	}
-	if _, had := u.Object["status"]; !had {
-		delete(converted, "status") // that of an object that nothing is known of
+	status, _, err := unstructured.NestedMap(review.Object, "status")
+	return status, err
+}
+
+// list is the objects as a field of a review.
+func (r reviewed) list() []any {
+	out := make([]any, len(r.objects))
+	for i, obj := range r.objects {
+		out[i] = obj
 	}
-	return json.Marshal(converted)
+	return out
+}
+
+// tell notes what a review says of each object.
+func (r reviewed) tell(told []any) error {
+	for i, one := range told {
+		answer, _ := one.(map[string]any)
+		if message, failed, _ := unstructured.NestedString(answer, "error", "message"); failed {
+			r.places[i].Problem = message
+			continue
+		}
+		if err := r.converted(i, answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// converted notes the object of an answer.
+func (r reviewed) converted(i int, answer map[string]any) error {
+	obj, _, err := unstructured.NestedMap(answer, "object")
+	if err != nil {
+		return err
+	}
+	if _, had := r.objects[i]["status"]; !had {
+		delete(obj, "status") // that of an object that nothing is known of
+	}
+	r.places[i].Object, err = json.Marshal(obj)
+	return err
 }
 
 // ofObjects are the codes of refusals that are about one object.
 var ofObjects = []int32{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError}
 
-// judged ends the work for an error that says nothing of the object, and returns it.
-func (t *there) judged(err error) error {
+// ofOne tells a refusal that is about one object.
+func ofOne(err error) bool {
 	var status apierrors.APIStatus
-	if err != nil && !(errors.As(err, &status) && slices.Contains(ofObjects, status.Status().Code)) {
-		t.give(err)
-	}
-	return err
+	return errors.As(err, &status) && slices.Contains(ofObjects, status.Status().Code)
 }
 
 // serves tells whether a kind is served at the version, in its group.

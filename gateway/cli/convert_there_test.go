@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -43,7 +44,11 @@ func converting(t *testing.T) string {
 			var review map[string]any
 			_ = json.Unmarshal(body, &review)
 			spec := review["spec"].(map[string]any)
-			obj := spec["object"].(map[string]any)
+			obj, one := spec["object"].(map[string]any)
+			if !one { // as a gateway that knows no others
+				fail(w, 422, "spec.object: Required value")
+				return
+			}
 			obj["apiVersion"], obj["status"] = spec["desiredAPIVersion"], map[string]any{"made": true}
 			review["status"] = map[string]any{"object": obj}
 			w.WriteHeader(201)
@@ -107,5 +112,91 @@ func TestConvertWritesNothingWhenTheGatewayIsGone(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
+	}
+}
+
+// together is a gateway that converts several objects at a time, and notes how many; of
+// those that are "bad" it says so. It returns its kubeconfig.
+func together(t *testing.T, asked *[]int) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/apis/example.com/v1" {
+			_, _ = io.WriteString(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"example.com/v1","resources":[{"name":"tabs","kind":"Tab","verbs":["get"]}]}`)
+			return
+		}
+		if r.Method == http.MethodGet { // another group
+			w.WriteHeader(404)
+			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","code":404,"reason":"NotFound"}`)
+			return
+		}
+		var review map[string]any
+		_ = json.NewDecoder(r.Body).Decode(&review)
+		spec := review["spec"].(map[string]any)
+		objects, several := spec["objects"].([]any)
+		if !several {
+			objects = []any{spec["object"]}
+		}
+		*asked = append(*asked, len(objects))
+		var all []any
+		for _, o := range objects {
+			obj := o.(map[string]any)
+			obj["apiVersion"] = spec["desiredAPIVersion"]
+			answer := map[string]any{"object": obj}
+			if obj["a"] == "bad" {
+				answer = map[string]any{"error": map[string]any{"code": 500, "message": "it cannot"}}
+			}
+			all = append(all, answer)
+		}
+		review["status"] = map[string]any{"objects": all}
+		if !several {
+			review["status"] = all[0]
+		}
+		w.WriteHeader(201)
+		_ = json.NewEncoder(w).Encode(review)
+	}))
+	t.Cleanup(s.Close)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := kubeconfig.Write(file, kubeconfig.Admin{Server: s.URL, Token: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Many objects go to the gateway in few requests, bounded in number and bytes, come back in
+// their order, and those that cannot be converted are told one by one.
+func TestManyObjectsAreConvertedTogether(t *testing.T) {
+	var asked []int
+	config := together(t, &asked)
+	files := map[string]string{}
+	for i := range 250 {
+		files[fmt.Sprintf("o%03d.yaml", i)] = fmt.Sprintf("apiVersion: example.com/v0\nkind: Tab\na: n%d\n", i)
+	}
+	dir := folder(t, files)
+	out, exit, err := (&bench{}).run(t, "convert", "--kubeconfig", config, "--to-version", "v1", "-f", dir)
+	var want strings.Builder
+	for i := range 250 {
+		if i > 0 {
+			want.WriteString("---\n")
+		}
+		fmt.Fprintf(&want, "apiVersion: example.com/v1\nkind: Tab\na: n%d\n", i)
+	}
+	if err != nil || exit != 0 || out != want.String() {
+		t.Errorf("status %d, %v\n%.500s", exit, err, out)
+	}
+	if fmt.Sprint(asked) != "[100 100 50]" {
+		t.Errorf("asked for %d", asked)
+	}
+	asked = nil
+	large := strings.Repeat("x", 400<<10)
+	out, exit, _ = (&bench{}).run(t, "convert", "--kubeconfig", config, "--to-version", "v1", "--check", "-f", folder(t, map[string]string{
+		"a.yaml": "apiVersion: example.com/v0\nkind: Tab\na: " + large + "\n", "b.yaml": "apiVersion: example.com/v0\nkind: Tab\na: bad\n", "c.yaml": "apiVersion: v1\nkind: ConfigMap\n",
+		"d.yaml": "apiVersion: example.com/v0\nkind: Tab\na: " + large + "\n", "e.yaml": "apiVersion: example.com/v0\nkind: Tab\na: " + large + "\n",
+	}))
+	if exit != 1 || strings.Count(out, "it cannot") != 1 || !strings.Contains(out, "b.yaml: document 1: it cannot") || strings.Contains(out, "c.yaml") {
+		t.Errorf("status %d\n%.500s", exit, out)
+	}
+	if fmt.Sprint(asked) != "[3 1]" {
+		t.Errorf("asked for %d", asked)
 	}
 }

@@ -72,15 +72,11 @@ func (b *bench) Draft(_ context.Context, what workbench.Draft) (workbench.Drafte
 // Convert brings objects of a kind Tab to the version, and leaves others, unless
 // somebody else converts.
 func (b *bench) Convert(ctx context.Context, what workbench.Conversion) (all []workbench.Converted, err error) {
+	if what.By != nil {
+		return what.By(ctx, what.Objects)
+	}
 	for _, o := range what.Objects {
 		switch text := string(o); {
-		case what.By != nil:
-			converted, err := what.By(ctx, o)
-			one := workbench.Converted{Object: converted}
-			if err != nil {
-				one.Problem = err.Error()
-			}
-			all = append(all, one)
 		case strings.Contains(text, `"bad"`):
 			all = append(all, workbench.Converted{Problem: "it cannot"})
 		case strings.Contains(text, `"Other"`):

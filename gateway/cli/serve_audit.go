@@ -9,6 +9,7 @@ import (
 func auditFlags(a *options.Audit) flagGroup {
 	f := newGroup("Audit")
 	f.StringVar(&a.PolicyFile, "audit-policy-file", "", "`file` with a Policy of audit.k8s.io/v1 that says which requests are logged at which level (default all, at the level Metadata)")
+	f.IntVar(&a.UnknownPerMinute, "audit-unidentified-per-minute", a.UnknownPerMinute, "how `many` events are logged in a minute about refused requests that nobody is identified for, a quarter of them for one client address; one event says how many were left out; 0 means all are logged")
 	f.StringVar(&a.LogPath, "audit-log-path", "", "`file` for the audit log, one line for each answered request; - is the standard output")
 	f.IntVar(&a.LogMaxSize, "audit-log-maxsize", a.LogMaxSize, "the size in `megabytes` at which the file of the audit log is rotated; 0 means never")
 	f.IntVar(&a.LogMaxBackup, "audit-log-maxbackup", a.LogMaxBackup, "how many rotated files of the audit log are kept; 0 means all")

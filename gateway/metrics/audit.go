@@ -4,8 +4,8 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // auditMetrics are about what is kept of requests.
 type auditMetrics struct {
-	events, rejected Counter
-	errors           *prometheus.CounterVec
+	events, rejected, leftOut Counter
+	errors                    *prometheus.CounterVec
 	// levels are by their names, which are few.
 	levels map[string]Counter
 }
@@ -15,6 +15,7 @@ func (m *Metrics) newAuditMetrics() {
 		events:   m.counters("apiserver_audit_event_total", "Events of the audit log, with those that were lost.").WithLabelValues(),
 		rejected: m.counters("apiserver_audit_requests_rejected_total", "Requests that were refused because they could not be kept.").WithLabelValues(),
 		errors:   m.counters("apiserver_audit_error_total", "Events of the audit log that were lost, by where.", "plugin"),
+		leftOut:  m.counters("wasmgate_audit_left_out_total", "Events of the audit log about refused requests of nobody known that were left out because there were too many.").WithLabelValues(),
 		levels:   map[string]Counter{},
 	}
 	levels := m.counters("apiserver_audit_level_total", "Requests by how much the audit policy keeps of them.", "level")

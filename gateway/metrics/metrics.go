@@ -245,3 +245,6 @@ func (m *Metrics) histograms(name, help string, buckets []float64, labels ...str
 	m.registry.MustRegister(v)
 	return v
 }
+
+// AuditLeftOut counts an event that was left out as there were too many of nobody known.
+func (m *Metrics) AuditLeftOut() { m.audit.leftOut.Add(1) }

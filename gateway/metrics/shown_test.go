@@ -16,10 +16,11 @@ func TestAuditIsCounted(t *testing.T) {
 	}
 	m.AuditEvent()
 	m.AuditRejected()
+	m.AuditLeftOut()
 	m.AuditErrors("webhook", 3)
 	out := render(t, m)
 	wantLines(t, out, `apiserver_audit_level_total{level="None"} 1`, `apiserver_audit_level_total{level="Metadata"} 1`, `apiserver_audit_level_total{level="Request"} 1`, `apiserver_audit_level_total{level="RequestResponse"} 2`,
-		"apiserver_audit_event_total 1", "apiserver_audit_requests_rejected_total 1", `apiserver_audit_error_total{plugin="webhook"} 3`, `apiserver_audit_error_total{plugin="log"} 0`)
+		"apiserver_audit_event_total 1", "apiserver_audit_requests_rejected_total 1", "wasmgate_audit_left_out_total 1", `apiserver_audit_error_total{plugin="webhook"} 3`, `apiserver_audit_error_total{plugin="log"} 0`)
 	if strings.Contains(out, "Odd") {
 		t.Error("what is no level is counted")
 	}

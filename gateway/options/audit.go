@@ -10,6 +10,9 @@ import (
 type Audit struct {
 	// PolicyFile says what is kept; without it that is the metadata of all.
 	PolicyFile string
+	// UnknownPerMinute is how many events are kept in a minute of refused requests of
+	// nobody known; 0 is all.
+	UnknownPerMinute int
 	// LogPath is the file that events are written to, "-" for the standard output;
 	// empty means none.
 	LogPath string
@@ -57,7 +60,7 @@ var (
 func defaultAudit() Audit {
 	truncated := AuditPassing{Mode: "batch", BufferSize: 10_000, MaxSize: 400, QPS: 10, Burst: 15, MaxEventBytes: 100 << 10, MaxBatchBytes: 10 << 20}
 	a := Audit{
-		LogMaxSize: 100, LogMaxBackup: 10, LogFormat: "json", Log: truncated,
+		UnknownPerMinute: 4000, LogMaxSize: 100, LogMaxBackup: 10, LogFormat: "json", Log: truncated,
 		WebhookInitialBackoff: 10 * time.Second, Webhook: truncated,
 	}
 	a.Webhook.Throttle, a.Webhook.MaxWait = true, 30*time.Second
@@ -68,6 +71,7 @@ func defaultAudit() Audit {
 func (a Audit) validate(bad func(flag, format string, args ...any)) {
 	for flag, n := range map[string]int{
 		"audit-log-maxsize": a.LogMaxSize, "audit-log-maxbackup": a.LogMaxBackup, "audit-log-maxage": a.LogMaxAge,
+		"audit-unidentified-per-minute": a.UnknownPerMinute,
 	} {
 		if n < 0 {
 			bad(flag, "must not be negative, got %d", n)

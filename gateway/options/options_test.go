@@ -95,6 +95,8 @@ func TestValidate_Bounds(t *testing.T) {
 		{"module-compile-time", "999.999999ms", func(o *Serve) { o.ModuleCompileTime = time.Second - 1 }, false},
 		{"audit-webhook-initial-backoff", "1ns", func(o *Serve) { o.Audit.WebhookInitialBackoff = 1 }, true},
 		{"audit-webhook-initial-backoff", "0s", func(o *Serve) { o.Audit.WebhookInitialBackoff = 0 }, false},
+		{"audit-unidentified-per-minute", "0", func(o *Serve) { o.Audit.UnknownPerMinute = 0 }, true},
+		{"audit-unidentified-per-minute", "-1", func(o *Serve) { o.Audit.UnknownPerMinute = -1 }, false},
 		{"audit-log-maxage", "0", func(o *Serve) { o.Audit.LogMaxAge = 0 }, true},
 		{"audit-log-maxage", "-1", func(o *Serve) { o.Audit.LogMaxAge = -1 }, false},
 		{"audit-log-batch-buffer-size", "10000000", func(o *Serve) { o.Audit.Log.BufferSize = maxAuditBuffer }, true},

@@ -16,7 +16,7 @@ const flushTimeout = 10 * time.Second
 // auditor opens what keeps records of requests, if there is to be one.
 func (g *gateway) auditor() (api.Auditor, error) {
 	o := g.options.Audit
-	c := audit.Config{Metrics: g.metrics, Log: g.log}
+	c := audit.Config{Metrics: g.metrics, Log: g.log, Unknown: o.UnknownPerMinute}
 	if o.PolicyFile != "" {
 		var err error
 		if c.Policy, err = audit.LoadPolicy(o.PolicyFile); err != nil {

@@ -2,8 +2,11 @@ package conversionreview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +24,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // Kind is that of ConversionReviews.
@@ -59,9 +63,10 @@ type answers struct {
 	may    authz.Authorizer
 }
 
-// question is what a review asks.
+// question is what a review asks of one object, which is at a field of it.
 type question struct {
 	*catalog.Resource
+	at       *field.Path
 	from, to *crd.Version
 	object   map[string]any
 	metadata metav1.ObjectMeta // of object
@@ -69,40 +74,75 @@ type question struct {
 
 // answer sets the status of a review.
 func (a answers) answer(ctx context.Context, user *authn.User, _ authn.Notes, review map[string]any) error {
-	q, err := a.question(review)
-	if err != nil {
+	spec := object.Child(review, "spec")
+	if objects, many := spec["objects"].([]any); many {
+		if _, both := spec["object"]; both {
+			return invalid(field.Forbidden(path.Child("object"), "may not be used together with objects"))
+		}
+		converted, err := a.all(ctx, user, spec, objects)
+		review["status"] = map[string]any{"objects": converted}
 		return err
+	}
+	converted, err := a.one(ctx, user, spec, path.Child("object"), object.Child(spec, "object"))
+	review["status"] = map[string]any{"object": converted}
+	return err
+}
+
+// one is an object of a review, converted.
+func (a answers) one(ctx context.Context, user *authn.User, spec map[string]any, at *field.Path, obj map[string]any) (map[string]any, error) {
+	q, err := a.question(spec, at, obj)
+	if err != nil {
+		return nil, err
 	}
 	if err := a.allowed(ctx, user, q); err != nil {
-		return err
+		return nil, err
 	}
-	if err := q.settle(ctx); err != nil {
-		return err
+	if err := q.settle(ctx); err != nil || q.from == q.to {
+		return q.object, err
 	}
-	converted := q.object
-	if q.from != q.to {
-		if converted, err = q.ConvertTree(ctx, q.object, q.to.Name); err != nil {
-			return err
-		}
-	}
-	review["status"] = map[string]any{"object": converted}
-	return nil
+	return q.ConvertTree(ctx, q.object, q.to.Name)
 }
+
+// all are the objects of a review, each converted, or why it is not. What concerns more
+// than one of them is an error.
+func (a answers) all(ctx context.Context, user *authn.User, spec map[string]any, objects []any) ([]any, error) {
+	out := make([]any, len(objects))
+	for i, obj := range objects {
+		tree, _ := obj.(map[string]any)
+		converted, err := a.one(ctx, user, spec, path.Child("objects").Index(i), tree)
+		if ctx.Err() != nil {
+			return nil, view.ErrTimeout()
+		}
+		if err == nil {
+			out[i] = map[string]any{"object": converted}
+			continue
+		}
+		var status apierrors.APIStatus
+		if !errors.As(err, &status) || !slices.Contains(ofOne, status.Status().Code) {
+			return nil, err
+		}
+		s := status.Status()
+		out[i] = map[string]any{"error": map[string]any{"code": int64(s.Code), "reason": string(s.Reason), "message": s.Message}}
+	}
+	return out, nil
+}
+
+// ofOne are the codes of refusals that are about one object.
+var ofOne = []int32{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError}
 
 // settle makes the object one that could be stored but for defaults, and refuses one that
 // could not: converters get nothing else.
 func (q *question) settle(ctx context.Context) error {
 	q.object = object.Clone(q.object)
-	at := path.Child("object")
 	if err := q.from.Shape.FromConversion(q.object); err != nil {
-		return invalid(field.Invalid(at, field.OmitValueType{}, err.Error()))
+		return invalid(field.Invalid(q.at, field.OmitValueType{}, err.Error()))
 	}
 	if q.from == q.to || q.Def.Convert != nil { // the gateway itself converts
 		return nil
 	}
 	whole := object.Clone(q.object)
 	if _, err := q.from.Shape.FromClient(whole, false); err != nil {
-		return invalid(field.Invalid(at, field.OmitValueType{}, err.Error()))
+		return invalid(field.Invalid(q.at, field.OmitValueType{}, err.Error()))
 	}
 	meta := object.Ensure(whole, "metadata")
 	if q.metadata.Name == "" && q.metadata.GenerateName == "" {
@@ -113,15 +153,15 @@ func (q *question) settle(ctx context.Context) error {
 	}
 	errs := q.from.Strategy.Validate(ctx, &unstructured.Unstructured{Object: whole}, nil).Errors
 	for _, err := range errs {
-		err.Field = at.String() + "." + err.Field
+		err.Field = q.at.String() + "." + err.Field
 	}
 	return invalid(errs...)
 }
 
-// question reads a review. What it says of the types of fields was checked.
-func (a answers) question(review map[string]any) (question, error) {
-	spec := object.Child(review, "spec")
-	q := question{object: object.Child(spec, "object")}
+// question reads what is asked of an object. What a review says of the types of fields was
+// checked.
+func (a answers) question(spec map[string]any, at *field.Path, obj map[string]any) (question, error) {
+	q := question{at: at, object: obj}
 	given, kind := object.TextAt(q.object, "apiVersion"), object.TextAt(q.object, "kind")
 	desired, _ := spec["desiredAPIVersion"].(string)
 	gv, err := schema.ParseGroupVersion(desired)
@@ -130,14 +170,14 @@ func (a answers) question(review map[string]any) (question, error) {
 	}
 	for name, text := range map[string]string{"apiVersion": given, "kind": kind} {
 		if text == "" {
-			return q, invalid(field.Required(path.Child("object", name), ""))
+			return q, invalid(field.Required(at.Child(name), ""))
 		}
 	}
 	if _, ok := q.object["metadata"].(map[string]any); !ok {
-		return q, invalid(field.Required(path.Child("object", "metadata"), ""))
+		return q, invalid(field.Required(at.Child("metadata"), ""))
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Child(q.object, "metadata"), &q.metadata); err != nil {
-		return q, invalid(field.Invalid(path.Child("object", "metadata"), field.OmitValueType{}, err.Error()))
+		return q, invalid(field.Invalid(at.Child("metadata"), field.OmitValueType{}, err.Error()))
 	}
 	served := a.served()
 	for _, d := range served.Definitions {
@@ -150,7 +190,7 @@ func (a answers) question(review map[string]any) (question, error) {
 		return q, invalid(field.Invalid(path.Child("desiredAPIVersion"), desired, fmt.Sprintf("no kind %s is served at this version", kind)))
 	}
 	if q.from = q.Def.At(given); q.from == nil {
-		return q, invalid(field.Invalid(path.Child("object", "apiVersion"), given, fmt.Sprintf("%s has no such version", q.Def.GroupResource())))
+		return q, invalid(field.Invalid(at.Child("apiVersion"), given, fmt.Sprintf("%s has no such version", q.Def.GroupResource())))
 	}
 	return q, nil
 }

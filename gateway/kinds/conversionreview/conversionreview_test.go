@@ -32,6 +32,16 @@ func (m *may) Authorize(_ context.Context, a authz.Attributes) (bool, string, er
 // started is an engine that serves CronTabs, and the answers to reviews.
 func started(t *testing.T, m *may) (e *realengine.Engine, ask func(spec string) (map[string]any, error)) {
 	t.Helper()
+	e, review := reviewing(t, m)
+	return e, func(spec string) (map[string]any, error) {
+		status, err := review(spec)
+		return object.Child(status, "object"), err
+	}
+}
+
+// reviewing does the same with the whole status.
+func reviewing(t *testing.T, m *may) (e *realengine.Engine, ask func(spec string) (map[string]any, error)) {
+	t.Helper()
 	e = realengine.Start(t)
 	text, err := yaml.YAMLToJSON([]byte(catalogtest.CronTab(catalogtest.V1, false)))
 	if err != nil {
@@ -60,7 +70,7 @@ func started(t *testing.T, m *may) (e *realengine.Engine, ask func(spec string) 
 		}
 		review = map[string]any{"spec": review}
 		err := answer(t.Context(), &authn.User{Name: "ann"}, nil, review)
-		return object.Child(review, "status", "object"), err
+		return object.Child(review, "status"), err
 	}
 }
 
@@ -149,5 +159,49 @@ func TestReviewsAreForWhoMayGetTheObject(t *testing.T) {
 	}
 	if n := e.Converter.Calls.Load(); n != 0 {
 		t.Errorf("the converter was called %d times", n)
+	}
+}
+
+// Several objects are converted in their order, and each that is not tells why; what is
+// about more than one of them is about the review.
+func TestSeveralObjectsAreConverted(t *testing.T) {
+	m := &may{fn: func(a authz.Attributes) (bool, string, error) {
+		if a.Name == "unknown" {
+			return false, "", errors.New("cannot tell")
+		}
+		return a.Name != "theirs", "", nil
+	}}
+	e, ask := reviewing(t, m)
+	one := func(name string) string {
+		return strings.TrimPrefix(strings.Replace(tab, "name: one", "name: "+name, 1), "object: ")
+	}
+	const to = "desiredAPIVersion: example.com/v1\n"
+	status, err := ask(to + "objects: [" + strings.Join([]string{one("one"), one("bad-one"), one("theirs"), strings.Replace(one("x"), `"a:1"`, "[]", 1), `{kind: CronTab}`, one("two")}, ", ") + "]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := status["objects"].([]any)
+	want := []string{
+		`{"object":{"apiVersion":"example.com/v1","host":"a","kind":"CronTab","metadata":{"name":"one","namespace":"ns"},"port":"1"}}`,
+		`{"error":{"code":500,"message":"`, `{"error":{"code":403,"message":"crontabs.example.com \"theirs\" is forbidden`,
+		`spec.objects[3].hostPort: Invalid value`, `spec.objects[4].apiVersion: Required value`,
+		`{"object":{"apiVersion":"example.com/v1","host":"a","kind":"CronTab","metadata":{"name":"two","namespace":"ns"},"port":"1"}}`,
+	}
+	if len(all) != len(want) {
+		t.Fatalf("%v", status)
+	}
+	for i, part := range want {
+		if text, err := object.Encode(all[i]); err != nil || !strings.Contains(string(text), part) {
+			t.Errorf("%d: %v\n%s\nwant\n%s", i, err, text, part)
+		}
+	}
+	if n := e.Converter.Calls.Load(); n != 3 {
+		t.Errorf("the converter was called %d times", n)
+	}
+	if status, err := ask(to + "objects: []"); err != nil || len(status["objects"].([]any)) != 0 {
+		t.Errorf("none: %v, %v", status, err)
+	}
+	if _, err := ask(to + tab + "\nobjects: []"); err == nil || !strings.Contains(err.Error(), "spec.object: Forbidden") {
+		t.Errorf("both: %v", err)
 	}
 }

@@ -151,12 +151,12 @@ type Conversion struct {
 	Objects [][]byte
 	To      string
 	// By converts in the place of the module, which is then none; nil for the module.
-	By ConvertOne
+	By ConvertAll
 }
 
-// ConvertOne converts an object, JSON, and returns nil for one that is to stay as it is.
-// It may fail for one and not for others; what concerns all ends ctx.
-type ConvertOne func(ctx context.Context, obj []byte) ([]byte, error)
+// ConvertAll converts objects, JSON, and tells of each, in their order; none of them is a
+// list. An error concerns all.
+type ConvertAll func(ctx context.Context, objects [][]byte) ([]Converted, error)
 
 // Converted is what became of an object.
 type Converted struct {

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,77 +26,134 @@ func (Tools) Convert(ctx context.Context, what workbench.Conversion) ([]workbenc
 			return nil, fmt.Errorf("%s.%s has no version %s", d.Plural, d.Group, d.APIVersion(what.To))
 		}
 	}
-	one, own := what.By, ""
+	all, own := what.By, ""
 	if d != nil {
 		own = d.Kind
 	}
-	if one == nil {
+	if all == nil {
 		r, err := converting(ctx, what.Module)
 		if err != nil {
 			return nil, err
 		}
 		defer r.close()
-		one = func(ctx context.Context, obj []byte) ([]byte, error) { return r.one(ctx, d, obj, what.To) }
+		all = r.all(d, what.To)
+	}
+	opened := make([]opened, len(what.Objects))
+	var parts [][]byte
+	for i, obj := range what.Objects {
+		opened[i] = open(own, obj)
+		parts = append(parts, opened[i].parts...)
+	}
+	converted, err := all(ctx, parts)
+	if err == nil && len(converted) != len(parts) {
+		err = fmt.Errorf("%d of %d objects came back", len(converted), len(parts))
+	}
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return nil, err
 	}
 	out := make([]workbench.Converted, len(what.Objects))
-	for i, obj := range what.Objects {
-		converted, err := whole(ctx, one, own, obj, what.To)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if out[i].Object = converted; err != nil {
+	for i, o := range opened {
+		if out[i].Object, err = o.with(converted[:len(o.parts)], what.To); err != nil {
 			out[i].Problem = err.Error()
 		}
+		converted = converted[len(o.parts):]
 	}
 	return out, nil
 }
 
-// whole converts an object, or all of a list as kubectl prints it; own is a kind that is
-// no list, whatever it is called.
-func whole(ctx context.Context, one workbench.ConvertOne, own string, obj []byte, version string) ([]byte, error) {
+// opened is an object, or a list as kubectl prints it.
+type opened struct {
+	text []byte
+	// parts are what is converted: the object, or the items of a list, which tree is; nil
+	// where it is none.
+	parts [][]byte
+	tree  map[string]any
+	err   error
+}
+
+// open looks what there is to convert; own is a kind that is no list, whatever it is
+// called.
+func open(own string, obj []byte) opened {
+	itself := opened{text: obj, parts: [][]byte{obj}}
 	kind, _ := object.String(object.Field(obj, "kind"))
 	if !strings.HasSuffix(kind, "List") || kind == own {
-		return one(ctx, obj)
+		return itself
 	}
 	tree, _, err := object.Parse(obj)
 	if err != nil {
-		return nil, err
+		return opened{err: err}
 	}
 	items, ok := tree["items"].([]any)
 	if !ok || !slices.ContainsFunc(items, isObject) && len(items) > 0 {
-		return one(ctx, obj)
+		return itself
 	}
-	changed := false
-	for i, item := range items {
+	list := opened{text: obj, tree: tree}
+	for _, item := range items {
 		text, err := object.Encode(item)
 		if err != nil {
-			return nil, err
+			return opened{err: err}
 		}
-		converted, err := one(ctx, text)
-		if err != nil {
-			return nil, fmt.Errorf("item %d: %w", i+1, err)
+		list.parts = append(list.parts, text)
+	}
+	return list
+}
+
+// with is what was opened with its parts converted to a version.
+func (o opened) with(converted []workbench.Converted, version string) ([]byte, error) {
+	if o.err != nil {
+		return nil, o.err
+	}
+	if o.tree == nil {
+		one := converted[0]
+		if one.Problem != "" {
+			return nil, errors.New(one.Problem)
 		}
-		if converted == nil || bytes.Equal(converted, text) {
+		return one.Object, nil
+	}
+	items, changed := o.tree["items"].([]any), false
+	for i, one := range converted {
+		if one.Problem != "" {
+			return nil, fmt.Errorf("item %d: %s", i+1, one.Problem)
+		}
+		if one.Object == nil || bytes.Equal(one.Object, o.parts[i]) {
 			continue
 		}
-		if items[i], _, err = object.Parse(converted); err != nil {
+		var err error
+		if items[i], _, err = object.Parse(one.Object); err != nil {
 			return nil, fmt.Errorf("item %d: %w", i+1, err)
 		}
 		changed = true
 	}
 	if !changed {
-		return obj, nil
+		return o.text, nil
 	}
-	if group, _, ok := strings.Cut(fmt.Sprint(tree["apiVersion"]), "/"); ok { // a list of the kind, at its items' version
-		tree["apiVersion"] = group + "/" + version
+	if group, _, ok := strings.Cut(fmt.Sprint(o.tree["apiVersion"]), "/"); ok { // a list of the kind, at its items' version
+		o.tree["apiVersion"] = group + "/" + version
 	}
-	return object.Encode(tree)
+	return object.Encode(o.tree)
 }
 
 // isObject tells whether an item of a list is an object that says what it is.
 func isObject(item any) bool {
 	obj, ok := item.(map[string]any)
 	return ok && object.TextAt(obj, "kind") != ""
+}
+
+// all converts objects one by one, until ctx ends.
+func (r *running) all(d *crd.Definition, version string) workbench.ConvertAll {
+	return func(ctx context.Context, objects [][]byte) ([]workbench.Converted, error) {
+		out := make([]workbench.Converted, len(objects))
+		for i, obj := range objects {
+			var err error
+			if out[i].Object, err = r.one(ctx, d, obj, version); err != nil {
+				out[i].Problem = err.Error()
+			}
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+		}
+		return out, nil
+	}
 }
 
 // one converts an object to a version; d is its definition, if that is known. It is nil

@@ -203,16 +203,19 @@ func TestListsAreConverted(t *testing.T) {
 // Who converts in the place of a module is given the items of lists, and objects whose
 // kind is only called like one.
 func TestListsAreConvertedBySomebodyElse(t *testing.T) {
-	what := workbench.Conversion{To: "v1", By: func(_ context.Context, obj []byte) ([]byte, error) {
-		switch text := string(obj); {
-		case strings.Contains(text, "bad"):
-			return nil, errors.New("it cannot")
-		case strings.Contains(text, "broken"):
-			return []byte(`{`), nil
-		case strings.Contains(text, `"g/v0"`):
-			return []byte(strings.Replace(text, "v0", "v1", 1)), nil
+	what := workbench.Conversion{To: "v1", By: func(_ context.Context, objects [][]byte) ([]workbench.Converted, error) {
+		all := make([]workbench.Converted, len(objects))
+		for i, obj := range objects {
+			switch text := string(obj); {
+			case strings.Contains(text, "bad"):
+				all[i].Problem = "it cannot"
+			case strings.Contains(text, "broken"):
+				all[i].Object = []byte(`{`)
+			case strings.Contains(text, `"g/v0"`):
+				all[i].Object = []byte(strings.Replace(text, "v0", "v1", 1))
+			}
 		}
-		return nil, nil
+		return all, nil
 	}}
 	var want []workbench.Converted
 	for _, c := range []struct{ in, out, problem string }{
@@ -235,7 +238,7 @@ func TestListsAreConvertedBySomebodyElse(t *testing.T) {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	what.By = func(context.Context, []byte) ([]byte, error) {
+	what.By = func(context.Context, [][]byte) ([]workbench.Converted, error) {
 		cancel(errors.New("it is away"))
 		return nil, nil
 	}
