@@ -31,6 +31,9 @@ func (h *Handler) deleteCollection(ctx context.Context, c *Call, t resource.Targ
 	err = h.Engine.DeleteCollection(ctx, t, list, o, w, func(l *resource.List) (err error) {
 		said.missing(t, l.Missing)
 		if resp, err = f.Collection(ctx, t, l, v); err == nil {
+			err = c.Room(ctx, len(resp.Body))
+		}
+		if err == nil {
 			c.repliedAs(f, func(f form.Form) (*reply.Response, error) { return f.Collection(ctx, t, l, v) })
 		}
 		return err

@@ -119,7 +119,8 @@ func (l leftOut) record() *api.Audit {
 	}
 }
 
-// networks are those that most were of, each with how many, in their order.
+// networks are those that most were of, each with how many, in their order, and how many
+// were others'.
 func (l leftOut) networks() string {
 	by := slices.SortedFunc(maps.Keys(l.from), func(a, b netip.Prefix) int {
 		if n := l.from[b] - l.from[a]; n != 0 {
@@ -127,9 +128,13 @@ func (l leftOut) networks() string {
 		}
 		return a.Compare(b)
 	})
-	var out []string
+	out, others := []string(nil), l.all
 	for _, p := range by[:min(len(by), toldNetworks)] {
 		out = append(out, fmt.Sprintf("%s=%d", p, l.from[p]))
+		others -= l.from[p]
+	}
+	if others > 0 {
+		out = append(out, fmt.Sprintf("others=%d", others))
 	}
 	return strings.Join(out, ",")
 }

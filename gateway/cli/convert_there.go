@@ -105,7 +105,8 @@ func (t *there) convert(ctx context.Context, objects [][]byte) ([]workbench.Conv
 }
 
 // review has objects converted by one request, or each by its own where that is refused:
-// an older gateway knows no others, and one object may be too large for them.
+// an older gateway knows no others, one object may be too large for them, and all of them
+// may take more time or memory than there is for one request.
 func (t *there) review(ctx context.Context, some reviewed) error {
 	if len(some.objects) > 1 {
 		all, err := t.ask(ctx, some.to, "objects", some.list())
@@ -114,7 +115,7 @@ func (t *there) review(ctx context.Context, some reviewed) error {
 				return some.tell(told)
 			}
 		}
-		if err != nil && !ofOne(err) {
+		if err != nil && (ctx.Err() != nil || !ofOne(err) && !tooMuch(err)) {
 			return err
 		}
 	}
@@ -194,6 +195,11 @@ var ofObjects = []int32{http.StatusBadRequest, http.StatusForbidden, http.Status
 func ofOne(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && slices.Contains(ofObjects, status.Status().Code)
+}
+
+// tooMuch tells a refusal of a request that less may be asked for by.
+func tooMuch(err error) bool {
+	return apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err)
 }
 
 // serves tells whether a kind is served at the version, in its group.

@@ -138,6 +138,11 @@ func together(t *testing.T, asked *[]int) string {
 			objects = []any{spec["object"]}
 		}
 		*asked = append(*asked, len(objects))
+		if one, _ := objects[0].(map[string]any); len(objects) > 1 && one["a"] == "slow" {
+			w.WriteHeader(504)
+			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","code":504,"reason":"Timeout"}`)
+			return
+		}
 		var all []any
 		for _, o := range objects {
 			obj := o.(map[string]any)
@@ -198,5 +203,12 @@ func TestManyObjectsAreConvertedTogether(t *testing.T) {
 	}
 	if fmt.Sprint(asked) != "[3 1]" {
 		t.Errorf("asked for %d", asked)
+	}
+	asked = nil // what takes too long together may not do so alone
+	out, exit, err = (&bench{}).run(t, "convert", "--kubeconfig", config, "--to-version", "v1", "-f", folder(t, map[string]string{
+		"a.yaml": "apiVersion: example.com/v0\nkind: Tab\na: slow\n", "b.yaml": "apiVersion: example.com/v0\nkind: Tab\na: b\n",
+	}))
+	if err != nil || exit != 0 || strings.Count(out, "apiVersion: example.com/v1") != 2 || fmt.Sprint(asked) != "[2 1 1]" {
+		t.Errorf("asked for %d: status %d, %v\n%s", asked, exit, err, out)
 	}
 }

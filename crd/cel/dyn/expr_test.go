@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -73,7 +74,9 @@ func TestQuantitiesAreBounded(t *testing.T) {
 	}
 }
 
-func TestPrinting(t *testing.T) {
+func TestPrinting(t *testing.T) { synctest.Test(t, printed) } // in which no time passes
+
+func printed(t *testing.T) {
 	ago := func(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339) }
 	for text, want := range map[string]string{
 		"age('" + ago(2*time.Hour+10*time.Second) + "')": "120m",

@@ -105,7 +105,7 @@ func told(to api.Auditor, c *api.Call, stage api.Stage, code int) bool {
 	}
 	asked := *c.Request
 	asked.Body, asked.ReadBody, asked.OpenBody, asked.Authorization, asked.ClientCerts = nil, nil, nil, "", nil
-	asked.Context, asked.Head, asked.Connection = nil, nil, nil // the record may outlast them
+	asked.Context, asked.Head, asked.Connection, asked.Memory = nil, nil, nil, nil // the record may outlast them
 	one := *c.Record
 	one.Request, one.Info = &asked, c.Info
 	one.Stage, one.Code, one.At = stage, code, time.Now()

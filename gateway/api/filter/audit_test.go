@@ -39,7 +39,8 @@ func TestWhatIsRefusedEarlyIsKept(t *testing.T) {
 		{api.Keep{Level: api.KeepResponse, ByPolicy: true}, []api.Stage{api.Started}, true},
 	} {
 		k := &kept{Keep: tc.keep}
-		c := &api.Call{Request: &api.Request{}}
+		c := &api.Call{Request: &api.Request{Authorization: "Bearer secret"}}
+		c.Memory = c
 		resp := audit(k)(func(context.Context, *api.Call) *reply.Response {
 			c.Record.Status = []byte("{}")
 			return &reply.Response{Code: 401}
@@ -47,6 +48,9 @@ func TestWhatIsRefusedEarlyIsKept(t *testing.T) {
 		var stages []api.Stage
 		for _, one := range k.all {
 			stages = append(stages, one.Stage)
+			if r := one.Request; r.Authorization != "" || r.Memory != nil {
+				t.Errorf("%+v: what is sent is kept: %+v", tc.keep, r)
+			}
 			if one.Code != 401 || (one.Replied != nil) != tc.replied {
 				t.Errorf("%+v: %+v", tc.keep, one)
 			}

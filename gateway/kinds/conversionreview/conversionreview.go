@@ -106,7 +106,7 @@ func (a answers) one(ctx context.Context, user *authn.User, spec map[string]any,
 // all are the objects of a review, each converted, or why it is not. What concerns more
 // than one of them is an error.
 func (a answers) all(ctx context.Context, user *authn.User, spec map[string]any, objects []any) ([]any, error) {
-	out := make([]any, len(objects))
+	out, size := make([]any, len(objects)), 0
 	for i, obj := range objects {
 		tree, _ := obj.(map[string]any)
 		converted, err := a.one(ctx, user, spec, path.Child("objects").Index(i), tree)
@@ -115,6 +115,13 @@ func (a answers) all(ctx context.Context, user *authn.User, spec map[string]any,
 		}
 		if err == nil {
 			out[i] = map[string]any{"object": converted}
+			text, err := object.Encode(converted)
+			if size += len(text); err == nil && size > maxConverted {
+				err = apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the objects have more than %d bytes once they are converted: ask about fewer at a time", maxConverted))
+			}
+			if err != nil {
+				return nil, err
+			}
 			continue
 		}
 		var status apierrors.APIStatus
@@ -126,6 +133,9 @@ func (a answers) all(ctx context.Context, user *authn.User, spec map[string]any,
 	}
 	return out, nil
 }
+
+// maxConverted bounds what several objects become, in bytes of JSON.
+const maxConverted = 16 << 20
 
 // ofOne are the codes of refusals that are about one object.
 var ofOne = []int32{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError}
@@ -151,11 +161,14 @@ func (q *question) settle(ctx context.Context) error {
 	if q.Def.Namespaced && q.metadata.Namespace == "" {
 		meta["namespace"] = metav1.NamespaceDefault
 	}
-	errs := q.from.Strategy.Validate(ctx, &unstructured.Unstructured{Object: whole}, nil).Errors
-	for _, err := range errs {
+	verdict := q.from.Strategy.Validate(ctx, &unstructured.Unstructured{Object: whole}, nil)
+	for _, err := range verdict.Errors {
 		err.Field = q.at.String() + "." + err.Field
 	}
-	return invalid(errs...)
+	if n := verdict.Unfinished; n > 0 && n == len(verdict.Errors) { // nothing wrong is known of it
+		return apierrors.NewTimeoutError(verdict.Errors[0].Error(), 0)
+	}
+	return invalid(verdict.Errors...)
 }
 
 // question reads what is asked of an object. What a review says of the types of fields was

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -203,5 +204,9 @@ func TestSeveralObjectsAreConverted(t *testing.T) {
 	}
 	if _, err := ask(to + tab + "\nobjects: []"); err == nil || !strings.Contains(err.Error(), "spec.object: Forbidden") {
 		t.Errorf("both: %v", err)
+	}
+	many := strings.Repeat(strings.Replace(one("large"), `"a:1"`, `"`+strings.Repeat("a", 1<<20)+`:1"`, 1)+",", maxConverted>>20)
+	if _, err := ask(to + "objects: [" + many + "]"); !apierrors.IsRequestEntityTooLargeError(err) || !strings.Contains(err.Error(), "ask about fewer at a time") {
+		t.Errorf("many large ones: %v", err)
 	}
 }

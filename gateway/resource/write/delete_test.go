@@ -1,11 +1,14 @@
 package write
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -15,6 +18,8 @@ import (
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
 func deletion() *metav1.DeleteOptions { return &metav1.DeleteOptions{} }
@@ -290,6 +295,55 @@ func TestPodsAreMarkedBeforeTheyGo_DEL03(t *testing.T) {
 				t.Errorf("%s: event %d is %s, want %s of a pod that ends at once", name, i, event, want[i])
 			}
 		}
+	}
+}
+
+// full is a store in which there is no room for what changes, when it is full.
+type full struct {
+	storage.Store
+	now atomic.Bool
+}
+
+func (f *full) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
+	if f.now.Load() {
+		return 0, &storage.Error{Kind: storage.Full, Key: key}
+	}
+	return f.Store.Update(ctx, key, value, rev, ttl)
+}
+
+// A store that is full becomes emptier by deletions, of pods too, for whose mark it has no
+// room. Others that want a mark wait for that.
+func TestPodsGoFromAFullStore_DEL03(t *testing.T) {
+	store := &full{Store: storagetest.NewMemory()}
+	w := worldOver(t, store)
+	pods := w.builtin("pods", "default", "")
+	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"NAME"},"spec":{NODE"containers":[{"name":"c","image":"i"}]}}`
+	w.create(pods, strings.NewReplacer("NAME", "free", "NODE", "").Replace(pod))
+	w.create(pods, strings.NewReplacer("NAME", "runs", "NODE", `"nodeName":"n",`).Replace(pod))
+	store.now.Store(true)
+	free, runs := w.builtin("pods", "default", "free"), w.builtin("pods", "default", "runs")
+	if out, err := w.Delete(w.ctx(), free, propagation(t, "background"), resource.WriteOptions{}); err != nil || !out.Deleted {
+		t.Fatalf("it stays: %v", err)
+	}
+	_, err := w.Delete(w.ctx(), free, propagation(t, "background"), resource.WriteOptions{})
+	refused(t, err, 404, "NotFound", "free")
+	_, err = w.Delete(w.ctx(), runs, propagation(t, "background"), resource.WriteOptions{})
+	refused(t, err, 500, "InternalError", "database space exceeded")
+}
+
+// Who meets a conflict when it removes what it marked says that it is gone where that is so.
+func TestAnotherObjectOfTheName(t *testing.T) {
+	w := newWorld(t)
+	at := w.builtin("pods", "default", "one")
+	w.create(w.builtin("pods", "default", ""), `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	uid := w.read(at).GetUID()
+	one := &Write{request: request{Target: at}, writer: w.Writer}
+	if one.another(w.ctx(), uid) || !one.another(w.ctx(), "other") {
+		t.Error("the same object is another, or the other way round")
+	}
+	one.Name = "none"
+	if !one.another(w.ctx(), uid) {
+		t.Error("there is one")
 	}
 }
 

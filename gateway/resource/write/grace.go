@@ -2,11 +2,13 @@ package write
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -61,6 +63,18 @@ func (w *Write) markedOnly() bool {
 	return def.Grace != nil && w.ending == stores && !w.Options.DryRun && released(def, w.object)
 }
 
+// unmarked has an object removed at once for whose mark the store has no room: what is full
+// has to become emptier by deletions.
+func (w *Write) unmarked(err error) bool {
+	var done final
+	full := errors.As(err, &done) && (apierrors.IsInternalError(done.error) || apierrors.IsRequestEntityTooLargeError(done.error))
+	if _, deletes := w.source.(deleting); !full || !deletes || !w.markedOnly() {
+		return false
+	}
+	w.ending = removes
+	return true
+}
+
 // finish removes what this write marked as deleted at once. These are two writes, as in
 // kube-apiserver: controllers act on the mark, which they would not see in one. Plugins
 // were asked about the deletion, and are not asked again. If somebody else was faster,
@@ -73,11 +87,22 @@ func (w *Write) finish(ctx context.Context) (*resource.Written, error) {
 	last := &Write{request: r, writer: w.writer, source: deleting{options: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}, objects: w.writer.o.Objects}}
 	last.operation = admission.Delete
 	out, err := last.run(ctx)
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && w.another(ctx, uid) {
 		out, err = w.out, nil
 		out.Deleted = true
 	}
 	return out, err
+}
+
+// another reports whether an object of another UID, or none, has the name by now.
+func (w *Write) another(ctx context.Context, than types.UID) bool {
+	now, err := current(ctx, w.writer.reads, &w.request, true)
+	if err != nil || now.Entry == nil {
+		return apierrors.IsNotFound(err) || err == nil
+	}
+	meta, err := w.Resource.Metadata(now.Entry)
+	uid, _ := object.String(object.Field(meta, "uid"))
+	return err == nil && uid != string(than)
 }
 
 // ended is what the client is told of an object that it deleted: as it was, and,

@@ -118,6 +118,9 @@ func (w *Write) attempt(ctx context.Context) error {
 	if w.lightened(err) {
 		err = inOrder(ctx, w.encode, w.afford, inTime, w.commit)
 	}
+	if w.unmarked(err) {
+		err = w.commit(ctx)
+	}
 	if apierrors.IsAlreadyExists(err) && w.object != nil && w.object.GetGenerateName() != "" {
 		return noName(w.Target, err)
 	}

@@ -6,11 +6,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
@@ -114,6 +116,16 @@ type Policies struct {
 	file    atomic.Pointer[file]
 	folder  atomic.Pointer[Folder]
 	changed chan struct{}
+
+	mu   sync.Mutex
+	made map[types.UID]made // of the objects that there were last
+}
+
+// made is a policy that was made of an object at a revision: conditions take a while to be
+// compiled.
+type made struct {
+	revision string
+	policy   *policy
 }
 
 // New makes those of objects, and of no file.
@@ -166,16 +178,29 @@ func (p *Policies) inForce(ctx context.Context) []*policy {
 		return append(all, brokenPolicy("(any)", fmt.Errorf("ModuleTrusts cannot be read: %w", err)))
 	}
 	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := make(map[types.UID]made, len(objects))
 	for _, obj := range objects {
-		var o object
-		if err := gvr.Decode(obj, &o); err != nil {
-			all = append(all, brokenPolicy(obj.GetName(), err))
-			continue
+		one, known := p.made[obj.GetUID()]
+		if !known || one.revision != obj.GetResourceVersion() || one.revision == "" {
+			one = made{obj.GetResourceVersion(), policyOf(obj)}
 		}
-		one, _ := read(o.Name, o.Spec)
-		all = append(all, one)
+		now[obj.GetUID()] = one
+		all = append(all, one.policy)
 	}
+	p.made = now
 	return all
+}
+
+// policyOf is what an object demands.
+func policyOf(obj *unstructured.Unstructured) *policy {
+	var o object
+	if err := gvr.Decode(obj, &o); err != nil {
+		return brokenPolicy(obj.GetName(), err)
+	}
+	one, _ := read(o.Name, o.Spec)
+	return one
 }
 
 // converts tells that a definition has a module convert. Of one that cannot be read nobody

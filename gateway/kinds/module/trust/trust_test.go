@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/plugins/signature"
@@ -138,6 +139,29 @@ func TestPoliciesOfDiskAndOfTheAPI(t *testing.T) {
 		if err := New(l).Check(t.Context(), named("c"), content); !strings.Contains(fmt.Sprint(err), text) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// What an object demands is made ready once, and again when it is another.
+func TestPoliciesAreMadeReadyOnce(t *testing.T) {
+	one, other := objectOf(t, trustOf(t, "one", `"names":["a"]`)), objectOf(t, trustOf(t, "other", `"names":["a"]`))
+	for i, obj := range []*unstructured.Unstructured{one, other} {
+		obj.SetUID(types.UID(obj.GetName()))
+		obj.SetResourceVersion(fmt.Sprint(i + 1))
+	}
+	l := lister{objects: []*unstructured.Unstructured{one, other}}
+	p := New(&l)
+	before := p.inForce(t.Context())
+	if again := p.inForce(t.Context()); again[0] != before[0] || again[1] != before[1] {
+		t.Error("they were made ready twice")
+	}
+	one.SetResourceVersion("3")
+	if now := p.inForce(t.Context()); now[0] == before[0] || now[1] != before[1] {
+		t.Error("one that was changed is as it was, or the other is not")
+	}
+	l.objects = nil
+	if now := p.inForce(t.Context()); len(now) > 0 || len(p.made) > 0 {
+		t.Errorf("%d are left of none", len(p.made))
 	}
 }
 
