@@ -126,7 +126,7 @@ func joined(first, second []corev1.Toleration) (out []corev1.Toleration) {
 	all := slices.Concat(first, second)
 	for i, t := range all {
 		said := slices.ContainsFunc(out, func(before corev1.Toleration) bool { return same(before, t) || includes(before, t) })
-		if !said && !slices.ContainsFunc(all[i:], func(later corev1.Toleration) bool { return !same(later, t) && includes(later, t) }) {
+		if !said && !slices.ContainsFunc(all[i+1:], func(later corev1.Toleration) bool { return !same(later, t) && includes(later, t) }) {
 			out = append(out, t)
 		}
 	}

@@ -77,7 +77,7 @@ func words(description string) (all []string) {
 
 // overlap is how much of two sets is in both, from 0 to 1.
 func overlap(a, b []string) float64 {
-	if len(a)+len(b) == 0 {
+	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
 	both := 0
