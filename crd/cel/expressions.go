@@ -6,12 +6,13 @@ import (
 	"sync"
 
 	celgo "github.com/google/cel-go/cel"
-	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/version"
 	admissioncel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 )
 
 // Expression is the text of an expression and what it may evaluate to. It is

@@ -83,6 +83,9 @@ func (a answers) answer(ctx context.Context, user *authn.User, _ authn.Notes, re
 		review["status"] = map[string]any{"objects": converted}
 		return err
 	}
+	if _, single := spec["object"]; !single {
+		return invalid(field.Required(path.Child("object"), "what to convert; several go into objects"))
+	}
 	converted, err := a.one(ctx, user, spec, path.Child("object"), object.Child(spec, "object"))
 	review["status"] = map[string]any{"object": converted}
 	return err

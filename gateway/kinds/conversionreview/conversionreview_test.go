@@ -205,6 +205,9 @@ func TestSeveralObjectsAreConverted(t *testing.T) {
 	if _, err := ask(to + tab + "\nobjects: []"); err == nil || !strings.Contains(err.Error(), "spec.object: Forbidden") {
 		t.Errorf("both: %v", err)
 	}
+	if _, err := ask(to); err == nil || !strings.Contains(err.Error(), "spec.object: Required value: what to convert; several go into objects") {
+		t.Errorf("neither: %v", err)
+	}
 	many := strings.Repeat(strings.Replace(one("large"), `"a:1"`, `"`+strings.Repeat("a", 1<<20)+`:1"`, 1)+",", maxConverted>>20)
 	if _, err := ask(to + "objects: [" + many + "]"); !apierrors.IsRequestEntityTooLargeError(err) || !strings.Contains(err.Error(), "ask about fewer at a time") {
 		t.Errorf("many large ones: %v", err)
