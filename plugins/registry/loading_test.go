@@ -21,6 +21,7 @@ type slowCompiler struct {
 	begun chan struct{} // one for each that is held up
 	go_   chan struct{}
 	loads atomic.Int32 // of slow ones
+	last  atomic.Pointer[wasm.Module]
 }
 
 func (c *slowCompiler) Load(ctx context.Context, src wasm.Source) (*wasm.Module, error) {
@@ -32,7 +33,9 @@ func (c *slowCompiler) Load(ctx context.Context, src wasm.Source) (*wasm.Module,
 		c.begun <- struct{}{}
 		<-c.go_
 	}
-	return c.Engine.Load(ctx, src)
+	m, err := c.Engine.Load(ctx, src)
+	c.last.Store(m)
+	return m, err
 }
 
 func slowRegistry(t *testing.T, cfg registry.Config) (*registry.Registry, *slowCompiler) {
@@ -174,6 +177,31 @@ func TestARemovedModuleIsNotKeptWhenItIsDone(t *testing.T) {
 		eventually(t, r, func() (plugins.Status, error) { return r.Set(t.Context(), "slow", spec) })
 		if n := c.loads.Load(); n < 2 {
 			t.Errorf("what was removed was kept: %d loads", n)
+		}
+	}
+}
+
+// Nobody takes what was removed while it was being loaded, so whoever has loaded it closes it.
+func TestARemovedModuleIsClosedWhenItIsDone(t *testing.T) {
+	r, c := slowRegistry(t, registry.Config{LoadTimeout: time.Millisecond})
+	_, err := r.Set(t.Context(), "slow", plugins.Revision{Bytes: echo("{}"), Digest: digestOf(echo("{}"))})
+	wantRefused(t, err, plugins.Slow, "")
+	r.Remove("slow")
+	close(c.go_)
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for late := time.After(time.Minute); ; {
+		if m := c.last.Load(); m != nil {
+			i, err := m.Instantiate(t.Context())
+			if err != nil {
+				return // a module that is closed starts no more
+			}
+			i.Close()
+		}
+		select {
+		case <-look.C:
+		case <-late:
+			t.Fatal("it is not closed")
 		}
 	}
 }

@@ -2,6 +2,7 @@ package offline_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,38 @@ spec:
 	} {
 		if _, err := (offline.Tools{}).Draft(t.Context(), c.what); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}
+
+// Samples of a module have nothing that the module has no step for; those of rules have it.
+func TestSamplesOfModulesAreWhatTheyHaveStepsFor(t *testing.T) {
+	version := func(name, env string) []byte {
+		return fmt.Appendf(nil, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {plural: gadgets, singular: gadget, kind: Gadget, listKind: GadgetList}
+  versions:
+  - {name: %s, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}, env: %s}}}}}}
+`, name, env)
+	}
+	old := version("v1", "{type: array, items: {type: object, required: [name, value], properties: {name: {type: string}, value: {type: string}}}}")
+	next := version("v2", "{type: object, additionalProperties: {type: string}}")
+	for language, want := range map[string]bool{"rules": true, "go": false} {
+		made, err := offline.Tools{}.Draft(t.Context(), workbench.Draft{Language: language, From: old, To: next, Name: "g"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filesOf(made, "golden/")
+		if len(golden) == 0 {
+			t.Errorf("%s: no sample", language)
+		}
+		if has := slices.ContainsFunc(golden, func(text []byte) bool { return strings.Contains(string(text), "env:") }); has != want {
+			t.Errorf("%s: samples with a list that becomes a map: %t", language, has)
 		}
 	}
 }
