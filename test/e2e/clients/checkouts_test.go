@@ -50,6 +50,31 @@ func TestPerl_CLI01(t *testing.T) {
 	program{cmd: command(t, s.Kubeconfig, perl, append(args, arguments(t, s)...)...), grant: s.grant}.run(t)
 }
 
+// TestJava_CLI01 drives a server with a clone of github.com/kubernetes-client/java, which
+// java/build.sh has built.
+func TestJava_CLI01(t *testing.T) {
+	t.Parallel()
+	dir := checkout(t, "WASMGATE_CLIENT_JAVA", "https://github.com/kubernetes-client/java", "build/classpath")
+	java, err := exec.LookPath("java")
+	if err != nil {
+		t.Skip("Java is absent; install it with: apt-get install default-jdk-headless")
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "build", "classpath"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := filepath.Glob(filepath.Join("java", "*.java"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, path := t.TempDir(), string(text)
+	if out, err := exec.Command("javac", append([]string{"-nowarn", "-d", classes, "-cp", path}, sources...)...).CombinedOutput(); err != nil {
+		t.Fatalf("javac: %v\n%s", err, out)
+	}
+	s := newServer(t)
+	program{cmd: command(t, s.Kubeconfig, java, append([]string{"-cp", classes + ":" + path, "Main"}, arguments(t, s)...)...), grant: s.grant}.run(t)
+}
+
 // TestC_CLI01 drives a server with a clone of github.com/kubernetes-client/c, whose
 // library is in the folder kubernetes/build.
 func TestC_CLI01(t *testing.T) {
