@@ -96,7 +96,18 @@ func (c Converter) ConvertTree(ctx context.Context, tree map[string]any, version
 	return c.convertTree(ctx, tree, version, crd.Shape.FromConversion)
 }
 
-// ConvertPart does the same with an object that lacks some of its fields. Those that
+// ConvertTrees brings complete objects at any other version to version, many in a call, also
+// those that can be when others fail: what was not converted is nil, and the error is that
+// of one of them.
+func (c Converter) ConvertTrees(ctx context.Context, objects [][]byte, version string) ([]map[string]any, error) {
+	out := make([]map[string]any, len(objects))
+	return out, c.eachConverted(ctx, version, objects, func(v *crd.Version, n int, data []byte) (err error) {
+		out[n], err = wellFormed(v, data, crd.Shape.FromConversion)
+		return err
+	})
+}
+
+// ConvertPart does the same as ConvertTree with an object that lacks some of its fields. Those that
 // are null were emptied, and stay so.
 func (c Converter) ConvertPart(ctx context.Context, tree map[string]any, version string) (map[string]any, error) {
 	return c.convertTree(ctx, tree, version, func(s crd.Shape, obj map[string]any) error {

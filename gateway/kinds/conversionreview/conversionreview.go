@@ -2,11 +2,8 @@ package conversionreview
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,7 +21,6 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
-	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // Kind is that of ConversionReviews.
@@ -93,55 +89,27 @@ func (a answers) answer(ctx context.Context, user *authn.User, _ authn.Notes, re
 
 // one is an object of a review, converted.
 func (a answers) one(ctx context.Context, user *authn.User, spec map[string]any, at *field.Path, obj map[string]any) (map[string]any, error) {
-	q, err := a.question(spec, at, obj)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.allowed(ctx, user, q); err != nil {
-		return nil, err
-	}
-	if err := q.settle(ctx); err != nil || q.from == q.to {
+	q, err := a.settled(ctx, user, spec, at, obj)
+	if err != nil || q.from == q.to {
 		return q.object, err
 	}
 	return q.ConvertTree(ctx, q.object, q.to.Name)
 }
 
-// all are the objects of a review, each converted, or why it is not. What concerns more
-// than one of them is an error.
-func (a answers) all(ctx context.Context, user *authn.User, spec map[string]any, objects []any) ([]any, error) {
-	out, size := make([]any, len(objects)), 0
-	for i, obj := range objects {
-		tree, _ := obj.(map[string]any)
-		converted, err := a.one(ctx, user, spec, path.Child("objects").Index(i), tree)
-		if ctx.Err() != nil {
-			return nil, view.ErrTimeout()
-		}
-		if err == nil {
-			out[i] = map[string]any{"object": converted}
-			text, err := object.Encode(converted)
-			if size += len(text); err == nil && size > maxConverted {
-				err = apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the objects have more than %d bytes once they are converted: ask about fewer at a time", maxConverted))
-			}
-			if err != nil {
-				return nil, err
-			}
-			continue
-		}
-		var status apierrors.APIStatus
-		if !errors.As(err, &status) || !slices.Contains(ofOne, status.Status().Code) {
-			return nil, err
-		}
-		s := status.Status()
-		out[i] = map[string]any{"error": map[string]any{"code": int64(s.Code), "reason": string(s.Reason), "message": s.Message}}
+// settled is the question about an object, which the user may ask and which makes sense.
+func (a answers) settled(ctx context.Context, user *authn.User, spec map[string]any, at *field.Path, obj map[string]any) (question, error) {
+	q, err := a.question(spec, at, obj)
+	if err == nil {
+		err = a.allowed(ctx, user, q)
 	}
-	return out, nil
+	if err == nil {
+		err = q.settle(ctx)
+	}
+	if err != nil {
+		return question{}, err
+	}
+	return q, nil
 }
-
-// maxConverted bounds what several objects become, in bytes of JSON.
-const maxConverted = 16 << 20
-
-// ofOne are the codes of refusals that are about one object.
-var ofOne = []int32{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError}
 
 // settle makes the object one that could be stored but for defaults, and refuses one that
 // could not: converters get nothing else.
@@ -234,7 +202,7 @@ func (a answers) allowed(ctx context.Context, user *authn.User, q question) erro
 	yes, reason, err := a.may.Authorize(ctx, ask)
 	switch {
 	case err != nil:
-		return apierrors.NewInternalError(err)
+		return &undecided{apierrors.NewInternalError(err)}
 	case !yes:
 		return authz.ForbiddenError(ask, reason)
 	}

@@ -3,19 +3,24 @@ package conversionreview
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/authz"
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	"github.com/wasmgate/wasmgate/gateway/view"
 )
 
 // may allows what fn does, and knows the last question.
@@ -196,7 +201,7 @@ func TestSeveralObjectsAreConverted(t *testing.T) {
 			t.Errorf("%d: %v\n%s\nwant\n%s", i, err, text, part)
 		}
 	}
-	if n := e.Converter.Calls.Load(); n != 3 {
+	if n := e.Converter.Calls.Load(); n != 4 { // together, and as one of them does not convert each of the three by itself
 		t.Errorf("the converter was called %d times", n)
 	}
 	if status, err := ask(to + "objects: []"); err != nil || len(status["objects"].([]any)) != 0 {
@@ -211,5 +216,79 @@ func TestSeveralObjectsAreConverted(t *testing.T) {
 	many := strings.Repeat(strings.Replace(one("large"), `"a:1"`, `"`+strings.Repeat("a", 1<<20)+`:1"`, 1)+",", maxConverted>>20)
 	if _, err := ask(to + "objects: [" + many + "]"); !apierrors.IsRequestEntityTooLargeError(err) || !strings.Contains(err.Error(), "ask about fewer at a time") {
 		t.Errorf("many large ones: %v", err)
+	}
+}
+
+// What is of one kind and not too large is converted by one call.
+func TestObjectsOfAKindAreConvertedTogether(t *testing.T) {
+	e, ask := reviewing(t, &may{fn: func(authz.Attributes) (bool, string, error) { return true, "", nil }})
+	for _, c := range []struct {
+		n, calls    int
+		first, last string
+	}{
+		{togetherObjects, 1, `"name":"o0"`, `"name":"o99"`},
+		{togetherObjects + 1, 2, `"name":"o0"`, `"name":"o100"`},
+	} {
+		var all []string
+		for i := range c.n {
+			all = append(all, fmt.Sprintf(`{apiVersion: example.com/v1beta1, kind: CronTab, metadata: {name: o%d, namespace: ns}, hostPort: "a:1"}`, i))
+		}
+		before := e.Converter.Calls.Load()
+		status, err := ask("desiredAPIVersion: example.com/v1\nobjects: [" + strings.Join(all, ", ") + "]")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := status["objects"].([]any)
+		if n := int(e.Converter.Calls.Load() - before); n != c.calls || len(got) != c.n {
+			t.Errorf("%d objects: %d calls, and %d objects come back", c.n, n, len(got))
+			continue
+		}
+		for n, want := range map[int]string{0: c.first, c.n - 1: c.last} {
+			if text, err := object.Encode(got[n]); err != nil || !strings.Contains(string(text), want) || !strings.Contains(string(text), `"port":"1"`) {
+				t.Errorf("%d of %d: %.200s, %v", n, c.n, text, err)
+			}
+		}
+	}
+}
+
+// Objects of another kind, and more bytes than are looked at at once, wait for their turn.
+func TestWhatIsConvertedTogether(t *testing.T) {
+	one, other := &crd.Definition{}, &crd.Definition{}
+	of := func(d *crd.Definition, size int) waiting {
+		w := waiting{text: make([]byte, size)}
+		w.Resource = &catalog.Resource{Renderer: &view.Renderer{Converter: view.Converter{Stored: view.Stored{Def: d}}}}
+		return w
+	}
+	for _, c := range []struct {
+		queue []waiting
+		want  int
+	}{
+		{[]waiting{of(one, 1)}, 1},
+		{[]waiting{of(one, 1), of(one, 1), of(other, 1), of(one, 1)}, 2},
+		{[]waiting{of(one, togetherBytes+1), of(one, 1)}, 1},
+		{[]waiting{of(one, togetherBytes/2), of(one, togetherBytes/2), of(one, 1)}, 2},
+		{slices.Repeat([]waiting{of(one, 1)}, togetherObjects+1), togetherObjects},
+	} {
+		if n := together(c.queue); n != c.want {
+			t.Errorf("%d of %d are converted together, want %d", n, len(c.queue), c.want)
+		}
+	}
+}
+
+// An authorizer that fails says nothing of any object: it ends the review.
+func TestAnAuthorizerThatFailsEndsAReview(t *testing.T) {
+	e, ask := reviewing(t, &may{fn: func(a authz.Attributes) (bool, string, error) {
+		if a.Name == "two" {
+			return false, "", errors.New("cannot tell")
+		}
+		return true, "", nil
+	}})
+	second := strings.TrimPrefix(strings.Replace(tab, "name: one", "name: two", 1), "object: ")
+	status, err := ask("desiredAPIVersion: example.com/v1\nobjects: [" + strings.TrimPrefix(tab, "object: ") + ", " + second + "]")
+	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "cannot tell") {
+		t.Errorf("%v, %v", status, err)
+	}
+	if n := e.Converter.Calls.Load(); n != 0 {
+		t.Errorf("the converter was called %d times", n)
 	}
 }
