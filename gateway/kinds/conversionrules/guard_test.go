@@ -75,6 +75,8 @@ func TestRulesThatLoseAreNotBound(t *testing.T) {
 	g.write(gvr.Rules, "ks", `{"spec":{"acknowledgedLoss":null}}`, "spec.conversions: Invalid value: "+url, "")
 	g.write(gvr.Rules, "ks", `{"metadata":{"labels":{"a":"b"}}}`, "<nil>", "") // which changes no rule
 	g.write(gvr.Rules, "ks", strings.Replace(specOf(`"Enforce"`, keep), `"conversions"`, `"acknowledgedLoss":null,"conversions"`, 1), "<nil>", "")
+	more := strings.Replace(definition, `"zone":`, `"extra":{"type":"string"},"zone":`, 1)
+	g.write(gvr.Definitions, "ks.example.com", more[:strings.Index(more, `"metadata"`)]+more[strings.Index(more, `"spec"`):], strings.Replace(refused, "zone", "extra", 1), "")
 	g.write(gvr.Rules, "ks", specOf(`"Enforce"`, ""), url, "")
 	g.write(gvr.Rules, "ks", specOf(`"Report"`, ""), "<nil>", "")                                // which informs
 	g.write(gvr.Rules, "ks", `{"spec":{"proof":"Enforce"}}`, url, "")                            // and is not what it is to be
