@@ -217,6 +217,37 @@ func TestAWriteWithoutMemoryWritesNothing(t *testing.T) {
 	}
 }
 
+// A collection of which cannot be told what it was is not deleted.
+func TestACollectionWithoutMemoryIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	const most = 384 << 10
+	m := memory.New(1 << 20)
+	w := newWorld(t, within(bounds.New(bounds.Limits{Lists: m.For(memory.Lists)})), func(c *Setup) { c.MaxBodyBytes = 1 << 20 })
+	for _, name := range []string{"one", "two"} {
+		w.do("POST", widgets, noted(name, strings.Repeat("x", 60<<10))).want(201, "")
+	}
+	all := m.For(memory.Lists)
+	if !all.Take(most - 50<<10) {
+		t.Fatal("there is nothing")
+	}
+	// It is refused after five seconds, which pass: who deletes waits for the store, too.
+	resp := w.Serve(request("DELETE", widgets, "", "Accept: application/yaml"))
+	if resp.Code != 429 || !strings.Contains(string(resp.Body), "memory") {
+		t.Errorf("%d %.300s", resp.Code, resp.Body)
+	}
+	all.Give(most - 50<<10)
+	for _, name := range []string{"one", "two"} {
+		w.do("GET", widgets+"/"+name, "").want(200, "")
+	}
+	if used, _, _ := m.Uses(); used[memory.Lists] != 0 {
+		t.Errorf("%d bytes are taken by nobody", used[memory.Lists])
+	}
+	if got := w.do("DELETE", widgets, "").want(200, "").body; !strings.Contains(got, `"name":"one"`) || !strings.Contains(got, `"name":"two"`) {
+		t.Errorf("%.300s", got)
+	}
+	w.do("GET", widgets+"/one", "").want(404, "")
+}
+
 // JSON that others keep takes memory where it is compressed for who asks.
 func TestCompressedObjectsTakeMemory(t *testing.T) {
 	const most = 384 << 10
