@@ -25,6 +25,10 @@ const (
 	unknownWindow = time.Minute
 	// unknownShare is the part of them, one in so many, that those of one network have.
 	unknownShare = 4
+	// unknownFirst is how many of a network are kept, at most its share, while one in
+	// unknownShare of all is left, which is for them alone: who floods from several networks
+	// takes no other one's word.
+	unknownFirst = 10
 	// mostNetworks is of how many networks it is known how many of theirs were left out,
 	// and toldNetworks of how many it is told.
 	mostNetworks, toldNetworks = 1000, 10
@@ -72,7 +76,11 @@ func (u *unknown) leavesOut(a *api.Audit) bool {
 	if !now.Before(u.ends) {
 		u.ends, u.kept, u.of = now.Add(unknownWindow), 0, map[netip.Prefix]int{}
 	}
-	if share := max(1, u.most/unknownShare); u.kept < u.most && u.of[from] < share {
+	share, allowed := max(1, u.most/unknownShare), u.most
+	if u.of[from] >= min(unknownFirst, share) {
+		allowed -= u.most / unknownShare
+	}
+	if u.kept < allowed && u.of[from] < share {
 		u.kept++
 		u.of[from]++
 		return false

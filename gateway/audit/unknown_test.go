@@ -85,6 +85,33 @@ func TestEventsOfNobodyKnownAreBounded(t *testing.T) {
 	})
 }
 
+// Who floods from several networks leaves some room for the first events of others.
+func TestFirstEventsOfOthersAreKept(t *testing.T) {
+	const most = 400
+	const share = most / unknownShare
+	c, lines, _ := flooded(t, most, func(trail *Trail) {
+		for network := range 4 {
+			for range most {
+				trail.Audit(from(fmt.Sprintf("10.0.0.%d", network), nil, 400))
+			}
+		}
+		for other := range 5 {
+			for range unknownFirst + 1 {
+				trail.Audit(from(fmt.Sprintf("10.0.1.%d", other), nil, 401))
+			}
+		}
+	})
+	kept := 3*share + unknownFirst + 5*unknownFirst
+	if len(lines) != kept+1 || c.left != 4*most+5*(unknownFirst+1)-kept {
+		t.Fatalf("%d lines, %d left out, want %d kept", len(lines), c.left, kept)
+	}
+	for other := range 5 {
+		if n := strings.Count(strings.Join(lines[:kept], "\n"), fmt.Sprintf(`"10.0.1.%d"`, other)); n != unknownFirst {
+			t.Errorf("%d events of network %d", n, other)
+		}
+	}
+}
+
 // What was left out last is told at the end; without a bound nothing is.
 func TestWhatIsLeftOutIsToldAtTheEnd(t *testing.T) {
 	flood := func(trail *Trail) {
