@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -88,7 +90,11 @@ func acceptPatched(t resource.Target, tree map[string]any, shares bool, duplicat
 		if t.Version.Native() {
 			return nil, err
 		}
-		return nil, cmp.Or(readElsewhere(t, object.Clone(tree), duplicates, nil, o), err)
+		if !takenAsStatus(t, tree) {
+			return nil, cmp.Or(readElsewhere(t, object.Clone(tree), duplicates, nil, o), err)
+		}
+		tree = maps.Clone(tree)
+		tree["apiVersion"], tree["kind"] = t.Resource.Def.APIVersion(t.Version.Name), t.Resource.Def.Kind
 	}
 	var err error
 	if shares && t.Version.Shape.Canonical(tree) {
@@ -104,6 +110,29 @@ func acceptPatched(t resource.Target, tree map[string]any, shares bool, duplicat
 		return nil, err
 	}
 	return tree, sameName(t, asUnstructured(tree).GetName())
+}
+
+// takenAsStatus reports whether a tree that says to be of another kind or version is still taken
+// as the status of an object: through that subresource nothing but the status is written, so
+// what else it says does not count. At another version of the kind kube-apiserver reads it
+// by that one's schema, and loses without a word what that does not have; such a one is
+// taken where nothing is lost.
+func takenAsStatus(t resource.Target, tree map[string]any) bool {
+	apiVersion, _ := tree["apiVersion"].(string)
+	kind, _ := tree["kind"].(string)
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	switch {
+	case t.Subresource != "status" || err != nil || apiVersion == "" || kind == "":
+		return false
+	case gv.Group != t.GVK().Group || kind != t.Resource.Def.Kind:
+		return true
+	}
+	other, ok := atVersionOf(t, tree)
+	if !ok {
+		return false
+	}
+	unknown, err := other.Version.Shape.FromClient(object.Clone(tree), true)
+	return err == nil && !slices.ContainsFunc(unknown, func(field string) bool { return strings.HasPrefix(field, `unknown field "status`) })
 }
 
 // ownMetadata makes the metadata, which a write changes, of an object that shares parts

@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/crd/jsonpatch"
+	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/scale"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
@@ -70,6 +72,39 @@ func TestPatches_UPD04_UPD05_UPD06_UPD07_UPD08(t *testing.T) {
 				t.Errorf("got %v, %v", out, err)
 			}
 		})
+	}
+}
+
+// Through the subresource of the status nothing but the status is written, whatever kind or
+// version the patch names; where it would be read by another schema nothing is lost.
+func TestPatchesOfAStatusMayNameAnotherKind(t *testing.T) {
+	w := newWorld(t)
+	const beta = "properties: {hostPort: {type: string}, "
+	w.defineText(strings.Replace(catalogtest.CronTab(v1, false), beta, beta+"status: {type: object, properties: {replicas: {type: integer}}}, ", 1))
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	status := w.sub("one", "status")
+	for i, patch := range []string{
+		`"kind":"Other"`, `"apiVersion":"zz/v1"`, `"kind":"Other","apiVersion":"v1","spec":{"replicas":9},"metadata":{"labels":{"a":"b"}}`, `"apiVersion":"example.com/v1beta1"`,
+	} {
+		out := w.must(w.Patch(w.ctx(), status, types.MergePatchType, fmt.Appendf(nil, `{"status":{"replicas":%d},%s}`, i+1, patch), resource.WriteOptions{FieldValidation: "Strict"}))
+		now := w.read(w.at(v1, "one"))
+		for what, obj := range map[string]map[string]any{"the reply": out.Object, "the object": now.Object} {
+			replicas, _, _ := unstructured.NestedInt64(obj, "status", "replicas")
+			spec, _, _ := unstructured.NestedInt64(obj, "spec", "replicas")
+			if obj["kind"] != "CronTab" || obj["apiVersion"] != "example.com/v1" || replicas != int64(i+1) || spec == 9 {
+				t.Errorf("%s: %s is %v", patch, what, obj)
+			}
+		}
+	}
+	for patch, want := range map[string]string{
+		`{"apiVersion":"example.com/v9","status":{"replicas":9}}`:                     "must be example.com/v1",
+		`{"apiVersion":"example.com/v1beta1","status":{"replicas":9,"selector":"x"}}`: "must be example.com/v1",
+		`{"apiVersion":"a/b/c","status":{"replicas":9}}`:                              `no kind "CronTab" is registered for version "a/b/c"`,
+		`{"kind":"","status":{"replicas":9}}`:                                         `no kind "" is registered`,
+		`{"kind":"Other","status":{"replicas":"x"}}`:                                  "status.replicas",
+	} {
+		_, err := w.Patch(w.ctx(), status, types.MergePatchType, []byte(patch), resource.WriteOptions{})
+		refused(t, err, 422, "Invalid", want)
 	}
 }
 
