@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ func decodeJSON(body []byte) (Patch, []string, error) {
 		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", jsonpatch.MaxOperations, many.Operations))
 	}
 	if err != nil {
-		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
+		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + cmp.Or(noOperations(body), err).Error())
 	}
 	odd, err := oddOperations(body)
 	if err != nil {
@@ -43,6 +44,26 @@ func decodeJSON(body []byte) (Patch, []string, error) {
 		}
 		return tree, repeated, nil
 	}, odd, nil
+}
+
+// noOperations says what a document has in place of operations, by the names that
+// kube-apiserver's types have. Of one that is no JSON it says nothing.
+func noOperations(body []byte) error {
+	const message = "json: cannot unmarshal %s into Go value of type %s"
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		return fmt.Errorf(message, JSONType(v), "[]handlers.jsonPatchOp")
+	}
+	for _, o := range list {
+		if _, ok := o.(map[string]any); !ok && o != nil {
+			return fmt.Errorf(message, JSONType(o), "handlers.jsonPatchOp")
+		}
+	}
+	return nil
 }
 
 // oddOperations names the fields of a JSON patch that are duplicate or that
@@ -93,9 +114,11 @@ type jsonPatchOp struct {
 	Value any    `json:"value"`
 }
 
-// JSONType is what encoding/json calls a value that is no text.
+// JSONType is what encoding/json calls a value.
 func JSONType(v any) string {
 	switch v.(type) {
+	case string:
+		return "string"
 	case bool:
 		return "bool"
 	case map[string]any:
