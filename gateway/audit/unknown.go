@@ -25,8 +25,8 @@ const (
 	unknownWindow = time.Minute
 	// unknownShare is the part of them, one in so many, that those of one network have.
 	unknownShare = 4
-	// unknownFirst is how many of a network are kept, at most its share, while one in
-	// unknownShare of all is left, which is for them alone: who floods from several networks
+	// unknownFirst is how many of a network are kept, at most one in unknownShare of its share,
+	// while one in unknownShare of all is left, which is for them alone: who floods from several networks
 	// takes no other one's word.
 	unknownFirst = 10
 	// mostNetworks is of how many networks it is known how many of theirs were left out,
@@ -77,7 +77,7 @@ func (u *unknown) leavesOut(a *api.Audit) bool {
 		u.ends, u.kept, u.of = now.Add(unknownWindow), 0, map[netip.Prefix]int{}
 	}
 	share, allowed := max(1, u.most/unknownShare), u.most
-	if u.of[from] >= min(unknownFirst, share) {
+	if u.of[from] >= min(unknownFirst, max(1, share/unknownShare)) {
 		allowed -= u.most / unknownShare
 	}
 	if u.kept < allowed && u.of[from] < share {

@@ -87,26 +87,39 @@ func TestEventsOfNobodyKnownAreBounded(t *testing.T) {
 
 // Who floods from several networks leaves some room for the first events of others.
 func TestFirstEventsOfOthersAreKept(t *testing.T) {
-	const most = 400
-	const share = most / unknownShare
+	for most, first := range map[int]int{400: unknownFirst, 80: 5, 20: 1} {
+		first := firstKept{t, most, first}
+		first.flooded()
+	}
+}
+
+// firstKept is a bound, and how many events of a network that are its first.
+type firstKept struct {
+	*testing.T
+	most, first int
+}
+
+func (k firstKept) flooded() {
+	t, most, share := k.T, k.most, k.most/unknownShare
+	others := share/k.first - 1 // with the fourth that floods
 	c, lines, _ := flooded(t, most, func(trail *Trail) {
 		for network := range 4 {
 			for range most {
 				trail.Audit(from(fmt.Sprintf("10.0.0.%d", network), nil, 400))
 			}
 		}
-		for other := range 5 {
-			for range unknownFirst + 1 {
+		for other := range others {
+			for range k.first + 1 {
 				trail.Audit(from(fmt.Sprintf("10.0.1.%d", other), nil, 401))
 			}
 		}
 	})
-	kept := 3*share + unknownFirst + 5*unknownFirst
-	if len(lines) != kept+1 || c.left != 4*most+5*(unknownFirst+1)-kept {
+	kept := 3*share + k.first + others*k.first
+	if len(lines) != kept+1 || c.left != 4*most+others*(k.first+1)-kept {
 		t.Fatalf("%d lines, %d left out, want %d kept", len(lines), c.left, kept)
 	}
-	for other := range 5 {
-		if n := strings.Count(strings.Join(lines[:kept], "\n"), fmt.Sprintf(`"10.0.1.%d"`, other)); n != unknownFirst {
+	for other := range others {
+		if n := strings.Count(strings.Join(lines[:kept], "\n"), fmt.Sprintf(`"10.0.1.%d"`, other)); n != k.first {
 			t.Errorf("%d events of network %d", n, other)
 		}
 	}

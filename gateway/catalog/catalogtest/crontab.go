@@ -100,8 +100,16 @@ func (c *Turning) Runs() map[string]int {
 	return maps.Clone(c.runs)
 }
 
-// Convert implements [conversion.Converter]. Objects whose name begins with
-// "bad" cannot be converted.
+// unfit is the verdict on an object.
+type unfit string
+
+func (u unfit) Error() string { return string(u) + " is not fit to be converted" }
+
+// Verdict tells that it is about the object.
+func (u unfit) Verdict() bool { return true }
+
+// Convert implements [conversion.Converter]. It fails at objects whose name begins with
+// "bad", and refuses those with "unfit".
 func (c *Turning) Convert(ctx context.Context, desired string, objects [][]byte) ([][]byte, error) {
 	c.begin()
 	if h := c.hold.Load(); h != nil {
@@ -129,6 +137,9 @@ func (c *Turning) Convert(ctx context.Context, desired string, objects [][]byte)
 		u := unstructured.Unstructured{Object: tree}
 		if strings.HasPrefix(u.GetName(), "bad") {
 			return nil, fmt.Errorf("%s cannot be converted", u.GetName())
+		}
+		if strings.HasPrefix(u.GetName(), "unfit") {
+			return nil, unfit(u.GetName())
 		}
 		c.mu.Lock()
 		if c.runs == nil {

@@ -182,14 +182,14 @@ func TestSeveralObjectsAreConverted(t *testing.T) {
 		return strings.TrimPrefix(strings.Replace(tab, "name: one", "name: "+name, 1), "object: ")
 	}
 	const to = "desiredAPIVersion: example.com/v1\n"
-	status, err := ask(to + "objects: [" + strings.Join([]string{one("one"), one("bad-one"), one("theirs"), strings.Replace(one("x"), `"a:1"`, "[]", 1), `{kind: CronTab}`, one("two")}, ", ") + "]")
+	status, err := ask(to + "objects: [" + strings.Join([]string{one("one"), one("unfit-one"), one("theirs"), strings.Replace(one("x"), `"a:1"`, "[]", 1), `{kind: CronTab}`, one("two")}, ", ") + "]")
 	if err != nil {
 		t.Fatal(err)
 	}
 	all, _ := status["objects"].([]any)
 	want := []string{
 		`{"object":{"apiVersion":"example.com/v1","host":"a","kind":"CronTab","metadata":{"name":"one","namespace":"ns"},"port":"1"}}`,
-		`{"error":{"code":500,"message":"`, `{"error":{"code":403,"message":"crontabs.example.com \"theirs\" is forbidden`,
+		`{"error":{"code":500,"message":"conversion webhook for example.com/v1beta1, Kind=CronTab failed: unfit-one is not fit`, `{"error":{"code":403,"message":"crontabs.example.com \"theirs\" is forbidden`,
 		`spec.objects[3].hostPort: Invalid value`, `spec.objects[4].apiVersion: Required value`,
 		`{"object":{"apiVersion":"example.com/v1","host":"a","kind":"CronTab","metadata":{"name":"two","namespace":"ns"},"port":"1"}}`,
 	}
@@ -272,6 +272,17 @@ func TestWhatIsConvertedTogether(t *testing.T) {
 		if n := together(c.queue); n != c.want {
 			t.Errorf("%d of %d are converted together, want %d", n, len(c.queue), c.want)
 		}
+	}
+}
+
+// A converter that fails, and says of no object that it is why, is not asked about each.
+func TestAConverterThatFailsIsAskedOnce(t *testing.T) {
+	e, ask := reviewing(t, &may{fn: func(authz.Attributes) (bool, string, error) { return true, "", nil }})
+	bad := strings.TrimPrefix(strings.Replace(tab, "name: one", "name: bad", 1), "object: ")
+	status, err := ask("desiredAPIVersion: example.com/v1\nobjects: [" + strings.TrimPrefix(tab, "object: ") + ", " + bad + "]")
+	text, encoded := object.Encode(status)
+	if n := e.Converter.Calls.Load(); err != nil || encoded != nil || n != 1 || strings.Count(string(text), "bad cannot be converted") != 2 {
+		t.Errorf("%s, %v, %d calls", text, err, n)
 	}
 }
 

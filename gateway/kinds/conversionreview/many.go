@@ -50,6 +50,9 @@ func (a answers) all(ctx context.Context, user *authn.User, spec map[string]any,
 	m := many{out: make([]any, len(objects))}
 	var queue []waiting
 	for i, obj := range objects {
+		if ctx.Err() != nil {
+			return nil, view.ErrTimeout()
+		}
 		tree, _ := obj.(map[string]any)
 		q, err := a.settled(ctx, user, spec, path.Child("objects").Index(i), tree)
 		var text []byte
@@ -89,8 +92,7 @@ func together(queue []waiting) int {
 	return min(len(queue), togetherObjects)
 }
 
-// convert converts objects of one kind, and those one by one that cannot be together with
-// others.
+// convert converts objects of one kind, and those one by one of which some do not convert.
 func (m *many) convert(ctx context.Context, some []waiting) error {
 	texts := make([][]byte, len(some))
 	for i, w := range some {
@@ -100,16 +102,24 @@ func (m *many) convert(ctx context.Context, some []waiting) error {
 	trees, err := some[0].ConvertTrees(ctx, texts, to)
 	for i, w := range some {
 		why := err
-		if trees[i] == nil && len(some) > 1 {
-			trees[i], why = w.ConvertTree(ctx, w.object, to)
-		} else if trees[i] != nil {
+		switch {
+		case trees[i] != nil:
 			why = nil
+		case len(some) > 1 && ofSome(err):
+			trees[i], why = w.ConvertTree(ctx, w.object, to)
 		}
 		if err := m.put(ctx, w.n, trees[i], why); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ofSome tells that the objects are why they were not converted, so that others of them may
+// be: a converter that is not there, or takes too long, is not asked about each.
+func ofSome(err error) bool {
+	var u *view.UnconvertedError
+	return errors.As(err, &u) && (u.OfObjects || u.Choked)
 }
 
 // put notes what became of an object, or why nothing did. Its error is about more than

@@ -132,7 +132,9 @@ func takenAsStatus(t resource.Target, tree map[string]any) bool {
 		return false
 	}
 	unknown, err := other.Version.Shape.FromClient(object.Clone(tree), true)
-	return err == nil && !slices.ContainsFunc(unknown, func(field string) bool { return strings.HasPrefix(field, `unknown field "status`) })
+	return err == nil && !slices.ContainsFunc(unknown, func(field string) bool {
+		return field == object.TooLongToName || field == `unknown field "status"` || strings.HasPrefix(field, `unknown field "status.`)
+	})
 }
 
 // ownMetadata makes the metadata, which a write changes, of an object that shares parts

@@ -56,7 +56,7 @@ func TestJava_CLI01(t *testing.T) {
 	t.Parallel()
 	dir := checkout(t, "WASMGATE_CLIENT_JAVA", "https://github.com/kubernetes-client/java", "build/classpath")
 	java, err := exec.LookPath("java")
-	if err != nil {
+	if _, none := exec.LookPath("javac"); err != nil || none != nil {
 		t.Skip("Java is absent; install it with: apt-get install default-jdk-headless")
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "build", "classpath"))

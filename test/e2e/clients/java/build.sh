@@ -8,7 +8,7 @@
 # it. The folder standins has the few classes of libraries that Debian does not have and that
 # the client only needs to load.
 set -eu
-client=$1 gson_fire=$2 swagger=$3
+client=$(cd "$1" && pwd) gson_fire=$2 swagger=$3 # the class path is for other folders, too
 here=$(cd "$(dirname "$0")" && pwd)
 out=$client/build
 rm -rf "$out"
