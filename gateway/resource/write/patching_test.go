@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -105,6 +106,60 @@ func TestPatchesOfAStatusMayNameAnotherKind(t *testing.T) {
 	} {
 		_, err := w.Patch(w.ctx(), status, types.MergePatchType, []byte(patch), resource.WriteOptions{})
 		refused(t, err, 422, "Invalid", want)
+	}
+}
+
+// What the stored version has no room for is sent again and again by who knows no better: it is
+// written once, and not once a second.
+func TestWhatIsNotStoredIsNotWrittenAgain(t *testing.T) {
+	w := newWorld(t)
+	const beta = "properties: {hostPort: {type: string}, "
+	text := strings.Replace(catalogtest.CronTab(v1, false), beta, beta+"status: {type: object, properties: {replicas: {type: integer}, extra: {type: string}}}, ", 1)
+	w.defineText(strings.Replace(text, "selectableFields: [{jsonPath: .hostPort}]", "subresources: {status: {}}", 1))
+	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
+	status := w.at(v1beta1, "one")
+	status.Subresource = "status"
+	patch := func(body string) string {
+		t.Helper()
+		return w.must(w.Patch(w.ctx(), status, types.MergePatchType, []byte(body), resource.WriteOptions{})).GetResourceVersion()
+	}
+	patch(`{"status":{"replicas":1,"extra":"x"}}`)
+	stored := string(w.raw(w.at(v1, "one")).Value)
+	old := regexp.MustCompile(`"time":"[^"]*"`).ReplaceAllString(stored, `"time":"2020-01-01T00:00:00Z"`)
+	if old == stored || !strings.Contains(stored, "f:extra") || strings.Contains(stored, `"extra"`) {
+		t.Fatal(stored)
+	}
+	w.put("one", old)
+	at := w.read(w.at(v1, "one")).GetResourceVersion()
+	if now := patch(`{"status":{"replicas":1,"extra":"x"}}`); now != at {
+		t.Errorf("what says nothing new is written: %s, then %s", at, now)
+	}
+	if now := patch(`{"status":{"extra":"y"}}`); now != at {
+		t.Errorf("what is not stored is written: %s, then %s", at, now)
+	}
+	if now := patch(`{"status":{"replicas":2,"extra":"x"}}`); now == at {
+		t.Error("a change of the same length is not written")
+	}
+	replicas, _, _ := unstructured.NestedInt64(w.read(w.at(v1, "one")).Object, "status", "replicas")
+	if text = string(w.raw(w.at(v1, "one")).Value); replicas != 2 || strings.Count(text, "2020-01-01") != 1 {
+		t.Errorf("%d in %s", replicas, text)
+	}
+}
+
+// Texts that differ in times of managedFields are told from others.
+func TestTextsThatDifferInTimes(t *testing.T) {
+	const old, now = `"time":"2020-01-01T00:00:00Z"`, `"time":"2026-11-29T18:59:59Z"`
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"{" + old + "}", "{" + now + "}", true}, {old, old, false}, {old + old, now + now, true}, {old + "1", now + "2", false},
+		{"1" + old, "2" + old, false}, {`"tame":"2020-01-01T00:00:00Z"`, `"tame":"2026-01-01T00:00:00Z"`, false}, {"", "", false},
+		{`"time":"2020-01-01T00:00:00Z","a":"1"`, `"time":"2020-01-01T00:00:00Z","a":"2"`, false}, {`"time":"2`, `"time":"3`, true},
+	} {
+		if got := differInTimes([]byte(c.a), []byte(c.b)); got != c.want {
+			t.Errorf("%s and %s: %t", c.a, c.b, got)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -20,7 +21,46 @@ func draft(ctx context.Context, r *request, from *present, to *next) (*view.Draf
 	if unconverted := new(view.UnconvertedError); errors.As(err, &unconverted) && stuck(ctx, r, from.entry) {
 		return r.Resource.DraftStored(to.object.Object)
 	}
+	if err == nil && timesAlone(r, from, to, d) {
+		object.SetManaged(to.object.Object, from.managed)
+		again, err := r.Resource.Draft(ctx, r.Version, to.object.Object, from.text(), from.previews...)
+		if err == nil && from.entry.IsStoredAs(again.Stored) {
+			return again, nil
+		}
+	}
 	return d, err
+}
+
+// timesAlone tells that a draft seems to differ from what is stored in nothing but times of
+// managedFields: the request is at a version that has what the stored one lacks, and says
+// that again. Then it changes nothing, as it would not within the same second.
+func timesAlone(r *request, from *present, to *next, d *view.Draft) bool {
+	return from.entry != nil && to.owners.same && r.Version.Name != r.Resource.Def.StorageVersion &&
+		from.entry.StoredSize() == len(d.Stored) && differInTimes(from.entry.Stored(), d.Stored)
+}
+
+// aTime is how a time of managedFields begins, and timeSize how long it is.
+const (
+	aTime    = `"time":"`
+	timeSize = len("2006-01-02T15:04:05Z")
+)
+
+// differInTimes tells that two texts of one length differ, and only where a time is.
+func differInTimes(a, b []byte) bool {
+	differ := false
+	for i := 0; i < len(a); i++ {
+		if a[i] == b[i] {
+			continue
+		}
+		begin := max(0, i-len(aTime)-timeSize+1)
+		at := bytes.LastIndex(a[begin:i], []byte(aTime))
+		if at < 0 {
+			return false
+		}
+		differ = true
+		i = begin + at + len(aTime) + timeSize - 1 // what is left of it counts no more
+	}
+	return differ
 }
 
 // stuck tells that e, which is stored at the version of the request, cannot be brought
