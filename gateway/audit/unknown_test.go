@@ -85,42 +85,30 @@ func TestEventsOfNobodyKnownAreBounded(t *testing.T) {
 	})
 }
 
-// Who floods from several networks leaves some room for the first events of others.
+// Who floods from several networks leaves some room for the first events of others, which are
+// fewer where the bound is small.
 func TestFirstEventsOfOthersAreKept(t *testing.T) {
-	for most, first := range map[int]int{400: unknownFirst, 80: 5, 20: 1} {
-		first := firstKept{t, most, first}
-		first.flooded()
-	}
-}
-
-// firstKept is a bound, and how many events of a network that are its first.
-type firstKept struct {
-	*testing.T
-	most, first int
-}
-
-func (k firstKept) flooded() {
-	t, most, share := k.T, k.most, k.most/unknownShare
-	others := share/k.first - 1 // with the fourth that floods
-	c, lines, _ := flooded(t, most, func(trail *Trail) {
-		for network := range 4 {
-			for range most {
-				trail.Audit(from(fmt.Sprintf("10.0.0.%d", network), nil, 400))
+	for _, bound := range []struct{ most, share, first, others int }{{400, 100, 10, 9}, {80, 20, 5, 3}, {20, 5, 1, 4}} {
+		c, lines, _ := flooded(t, bound.most, func(trail *Trail) {
+			for network := range 4 {
+				for range bound.most {
+					trail.Audit(from(fmt.Sprintf("10.0.0.%d", network), nil, 400))
+				}
 			}
-		}
-		for other := range others {
-			for range k.first + 1 {
-				trail.Audit(from(fmt.Sprintf("10.0.1.%d", other), nil, 401))
+			for other := range bound.others {
+				for range bound.first + 1 {
+					trail.Audit(from(fmt.Sprintf("10.0.1.%d", other), nil, 401))
+				}
 			}
+		})
+		all := strings.Join(lines[:len(lines)-1], "\n") // the last one tells what was left out
+		if sent := 4*bound.most + bound.others*(bound.first+1); len(lines) != bound.most+1 || c.left != sent-bound.most {
+			t.Errorf("of %d at most: %d lines, %d of %d left out", bound.most, len(lines), c.left, sent)
 		}
-	})
-	kept := 3*share + k.first + others*k.first
-	if len(lines) != kept+1 || c.left != 4*most+others*(k.first+1)-kept {
-		t.Fatalf("%d lines, %d left out, want %d kept", len(lines), c.left, kept)
-	}
-	for other := range others {
-		if n := strings.Count(strings.Join(lines[:kept], "\n"), fmt.Sprintf(`"10.0.1.%d"`, other)); n != k.first {
-			t.Errorf("%d events of network %d", n, other)
+		for network, want := range map[string]int{"10.0.0.0": bound.share, "10.0.0.1": bound.share, "10.0.0.2": bound.share, "10.0.0.3": bound.first, "10.0.1.0": bound.first, fmt.Sprint("10.0.1.", bound.others-1): bound.first} {
+			if n := strings.Count(all, `"`+network+`"`); n != want {
+				t.Errorf("of %d at most: %d events of %s, want %d", bound.most, n, network, want)
+			}
 		}
 	}
 }
