@@ -110,7 +110,7 @@ func TestCosign(t *testing.T) {
 	newModule(t, api, "tabs")
 	c.write("stated.wasm", module)
 	c.gate("module", "sign", "stated.wasm", "--bundle", "cosign.json")
-	content(api, "tabs", c.read("stated.wasm")).WantStatus(422, "Invalid", "")
+	content(api, "tabs", c.read("stated.wasm")).WantStatus(422, "Invalid", "ProvenanceMissing")
 	predicate := `{"buildDefinition":{"buildType":"https://ci.example.com/build","externalParameters":{},"internalParameters":{}},"runDetails":{"builder":{"id":"https://ci.example.com/one"}}}`
 	c.offline("attest-blob", "--key", "cosign.key", "--new-bundle-format", "--type", "slsaprovenance1", "--predicate", c.write("predicate.json", []byte(predicate)), "--bundle", "stated.json", "plain.wasm")
 	c.gate("module", "sign", "stated.wasm", "--bundle", "stated.json")
