@@ -214,7 +214,8 @@ type Shape interface {
 // PartShape is the Shape of objects that can hold nulls.
 type PartShape interface {
 	// FromPart does what FromConversion does with what a converter made of a part
-	// of an object. What is null stays: it is a place that was emptied.
+	// of an object. What is null stays: it is a place that was emptied. Metadata of
+	// embedded resources stay as they are: they are validated where they are written.
 	FromPart(obj map[string]any) error
 }
 

@@ -44,7 +44,7 @@ type mode struct {
 	lenient bool // drop metadata that cannot be read, repair the generation
 	fill    bool // set defaults
 	keep    bool // drop nothing
-	nulls   bool // drop no nulls
+	part    bool // drop no nulls, and leave embedded metadata to validation
 }
 
 func (s *shape) FromClient(obj map[string]any, strict bool) ([]string, error) {
@@ -94,7 +94,7 @@ func (s *shape) FromConversion(obj map[string]any) error {
 }
 
 func (s *shape) FromPart(obj map[string]any) error {
-	_, err := s.apply(obj, mode{nulls: true})
+	_, err := s.apply(obj, mode{part: true})
 	return err
 }
 
@@ -150,9 +150,12 @@ func (s *shape) prune(obj map[string]any, m mode) ([]string, error) {
 	if !s.preserve {
 		opts := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: m.strict}
 		unknown = pruning.PruneWithOptions(obj, s.schema, true, opts)
-		if !m.nulls {
+		if !m.part {
 			defaulting.PruneNonNullableNullsWithoutDefaults(obj, s.schema)
 		}
+	}
+	if m.part {
+		return unknownFields(unknown), nil
 	}
 	fieldErr, paths := objectmeta.CoerceWithOptions(nil, obj, s.schema, false, objectmeta.CoerceOptions{
 		DropInvalidFields:       m.lenient,

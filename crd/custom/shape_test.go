@@ -93,6 +93,20 @@ func TestFromPart_keepsNulls(t *testing.T) {
 	}
 }
 
+// What is wrong in the metadata of an embedded resource is validation's to tell.
+func TestFromPart_leavesEmbeddedMetadata(t *testing.T) {
+	s := fooVersion(t, `{type: object, properties: {pod: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}`, false).Shape
+	whole := head + `,"pod":{"apiVersion":"v1","kind":"Pod","metadata":{"creationTimestamp":"never","odd":1}}`
+	obj := parse(t, whole+"}")
+	before := text(obj)
+	if err := s.(crd.PartShape).FromPart(obj); err != nil || text(obj) != before {
+		t.Errorf("got %s, %v", text(obj), err)
+	}
+	if err := s.FromConversion(obj); err == nil || !strings.Contains(err.Error(), "pod.metadata") {
+		t.Errorf("of a whole object: %v", err)
+	}
+}
+
 func TestPreserveUnknownFields(t *testing.T) {
 	c := definition(t, "Foo", `[{name: v1, served: true, storage: true}]`)
 	c.Spec.PreserveUnknownFields = true

@@ -188,6 +188,29 @@ func fight(t *testing.T, s *harness.Server, c *cronTabs) {
 	}
 }
 
+// What an embedded resource says of itself is validated, also where the object has
+// owners at another version, at which it is looked at first.
+func TestApplyOfAnEmbeddedResource_SSA26(t *testing.T) {
+	t.Parallel()
+	c := newCronTabs(t, harness.Shared(t), func(crd object) {
+		for _, v := range crd.At("spec.versions").([]any) {
+			object(v.(map[string]any)).Set("schema.openAPIV3Schema.properties.pod", map[string]any{"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true})
+		}
+	})
+	apply := func(version, manager, pod string) *harness.Reply {
+		return c.api.Do("PATCH", c.path(version, "one")+"?fieldManager="+manager, `{"apiVersion":"`+c.group+"/"+version+`","kind":"CronTab","metadata":{"name":"one"}`+pod+`}`, "Content-Type", "application/apply-patch+yaml")
+	}
+	pod := func(meta string) string {
+		return `,"pod":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"` + meta + `}}`
+	}
+	apply("v1beta1", "a", pod("")).Want(201)
+	apply("v1", "b", `,"host":"h","port":"1"`).Want(200)
+	for _, version := range []string{"v1", "v1beta1"} {
+		apply(version, "a", pod(`,"creationTimestamp":"never"`)).WantStatus(422, "Invalid", `pod.metadata: Invalid value: {"creationTimestamp":"never","name":"x"}: parsing time "never"`)
+	}
+	apply("v1beta1", "a", pod(`,"labels":{"l":"m"}`)).Want(200).Equal("pod.metadata.labels.l", "m")
+}
+
 // A Scale can be applied, whoever owned the replicas.
 func TestApplyOfAScale_SSA33(t *testing.T) {
 	t.Parallel()
