@@ -101,6 +101,21 @@ func TestFailuresRefuseOrAreIgnored_WP02(t *testing.T) {
 	}
 }
 
+// A patch that does nothing may be of any type, and any other of one.
+func TestTypesOfPatches(t *testing.T) {
+	for _, c := range []struct{ answer, want string }{
+		{`{"allowed":true,"patchType":"Odd","patch":"W10="}`, ""},
+		{`{"allowed":true,"patchType":"JSONPatch","patch":"W10="}`, ""},
+		{`{"allowed":true,"patchType":"Odd","patch":"W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL3NwZWMifV0="}`, `unsupported patch type "Odd"`},
+	} {
+		w := newWorld(t)
+		w.answers["a"] = says(c.answer)
+		if err := w.decide(t.Context(), true, w.request(), `{}`); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.answer, err, c.want)
+		}
+	}
+}
+
 func comma(object string) string {
 	if object == "{}" {
 		return ""

@@ -24,6 +24,7 @@ func TestObjectsThatAreCalledAsVersions(t *testing.T) {
 		{"the way back", "v1beta1", cidr("," + object("v6", `"cidr":`+text)), "v1alpha1", cidr(""), ""},
 		{"a protocol into which a field goes", "v1alpha1", ready(""), "v1beta1", kept(object("v6", flag)), ""},
 		{"the other version", "v1beta1", ready(""), "v1beta2", kept(object("v1beta1", flag)), deprecated + "v1beta1.ready"},
+		{"the other version, and a field of none", "v1beta1", ready(""), "v1beta2", kept(object("v1beta1", flag+`,"odd":`+text)), deprecated + "v1beta1.ready"},
 		{"a version with no tests", "v1", ready(""), "v2", kept(object("v1", flag)), deprecated + "v1.ready"},
 		{"that of another group", "v1alpha3", ready(""), "v1beta2", kept(object("v1beta1", flag)), deprecated + "v1beta1.ready"},
 		{"its own", "v1beta1", ready(""), "v1beta2", kept(object("v1beta2", flag)), ""},

@@ -63,6 +63,21 @@ func TestVariablesAreOfOneCompiler(t *testing.T) {
 	}
 }
 
+// Expressions that select devices are compiled as those of kube-apiserver 1.36.3.
+func TestWhatDevicesAreSelectedBy(t *testing.T) {
+	for text, want := range map[string]string{
+		`device.driver == "a" && device.attributes["a.b"].c`: "",
+		`device.attributes["a.b"].c`:                         "",
+		`device.driver`:                                      "must evaluate to bool or the unknown type, not string",
+		`device.odd == 1`:                                    "compilation failed: ERROR: <input>:1:7: undefined field 'odd'",
+	} {
+		err := Device(text)
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 func TestErrorsOfExpressions(t *testing.T) {
 	at := field.NewPath("spec")
 	for _, c := range []struct {

@@ -122,7 +122,6 @@ func (h *Handler) object(ctx context.Context, c *Call) *reply.Response {
 	if !h.ready() {
 		return reply.Unavailable()
 	}
-	confirmed := false
 	for range maxLookups {
 		resp, err := h.served(ctx, c, h.find(c))
 		if errors.Is(err, catalog.ErrReplaced) {
@@ -131,7 +130,7 @@ func (h *Handler) object(ctx context.Context, c *Call) *reply.Response {
 		if err != nil {
 			return reply.Error(err)
 		}
-		if confirmed || !h.doubtful(c, resp) {
+		if !h.doubtful(c, resp) {
 			return resp
 		}
 		resource, version := c.resource, c.version
@@ -141,7 +140,6 @@ func (h *Handler) object(ctx context.Context, c *Call) *reply.Response {
 		if h.find(c); c.resource == resource && c.version == version {
 			return resp
 		}
-		confirmed = true
 	}
 	return reply.Error(apierrors.NewInternalError(catalog.ErrReplaced))
 }

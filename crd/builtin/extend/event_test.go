@@ -61,6 +61,34 @@ func TestWhatEventsOfTodayMaySay(t *testing.T) {
 	}
 }
 
+// What an event of today says of its series is looked at where it changes.
+func TestSeriesOfEventsMayChange(t *testing.T) {
+	layout := extend.Of(schema.GroupResource{Resource: "events"}).Layouts["events.k8s.io/v1"]
+	event := func(series string) map[string]any {
+		home, err := layout.Home(crdtest.Parse(t, []byte(`{"metadata":{"name":"x","namespace":"n","resourceVersion":"1"},"regarding":{"namespace":"n"},"type":"Normal","eventTime":"2026-01-01T00:00:00.000000Z","reportingController":"example.com/c","reportingInstance":"i","action":"a","reason":"r"`+series+`}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return home
+	}
+	const two, one = `,"series":{"count":2,"lastObservedTime":"2026-01-01T00:00:00.000000Z"}`, `,"series":{"count":1,"lastObservedTime":"2026-01-01T00:00:00.000000Z"}`
+	for _, c := range []struct{ was, now, want string }{
+		{"", two, ""},
+		{"", one, `series.count: Invalid value: "": should be at least 2`},
+		{two, one, `series.count: Invalid value: "": should be at least 2`},
+		{one, one, ""},
+		{one, "", ""},
+	} {
+		var got string
+		if all := layout.ValidateAll("", event(c.now), event(c.was)).ToAggregate(); all != nil {
+			got = all.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s after %s: %v, want %s", c.now, c.was, got, c.want)
+		}
+	}
+}
+
 // What tables and selectors say of events of both kinds.
 func TestCellsOfEvents(t *testing.T) {
 	const first, last, seen = "2010-01-01T00:00:00Z", "2015-01-01T00:00:00Z", "2020-01-01T00:00:00.123456Z"
