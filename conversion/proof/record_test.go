@@ -198,7 +198,7 @@ func TestNumbersInTextsBeginAsNumbersDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for was, want := range map[string][]bool{"7": {true}, "77": {false, true}, "79": {false, true}, "70": {false, true}, "777": {false, true, true}, "a7": {false, true}, "7-77": {true, false, false, true}} {
+	for was, want := range map[string][]bool{"7": {true}, "77": {false, true}, "79": {false, true}, "70": {false, true}, "7a": {true, false}, "777": {false, true, true}, "a7": {false, true}, "7-77": {true, false, false, true}} {
 		zero := make([]bool, len(was))
 		for range 500 {
 			for i, c := range r.shaped(was) {

@@ -124,9 +124,10 @@ func TestWhatCannotBePrintedIsAnError(t *testing.T) {
 	})
 	waiting := withCandidate(t, reported("Completed", 3, 0))
 	g.contents[modulesPath+"/m@"+digestOf([]byte("x"))] = []byte("x")
+	objects, _ := recordable(t, 3)
 	golden := t.TempDir()
 	replace := strings.NewReplacer("WASM", written(t, "m.wasm", "wasm"), "CRD", written(t, "crd.yaml", "crd"), "YAML", written(t, "a.yaml", "kind: A\n"), "GOLDEN", golden,
-		"DEFINED", written(t, "defined.yaml", lintedCRD), "WAITING", "--kubeconfig "+waiting.kubeconfig)
+		"DEFINED", written(t, "defined.yaml", lintedCRD), "RECORDED", "tabs.example.com -s "+objects, "WAITING", "--kubeconfig "+waiting.kubeconfig)
 	b := &bench{Signing: offline.Tools{}, findings: lost, answer: workbench.Answer{Reply: "{}", Problem: "p"}, is: workbench.Inspection{Problem: "p"}, samples: []workbench.Sample{{Version: "v1", Problem: "p"}},
 		compared: workbench.Compared{Places: []workbench.ComparedPath{{}}}, measured: workbench.Measured{Rows: []workbench.Row{{}}}, operations: []workbench.Operation{{}}}
 	for _, line := range []string{
@@ -134,7 +135,7 @@ func TestWhatCannotBePrintedIsAnError(t *testing.T) {
 		"module bench WASM --crd CRD", "module diff WASM WASM --crd CRD", "module fuzz WASM -f CRD", "module fuzz WASM -f CRD -o yaml",
 		"module run WASM -f YAML", "module run WASM -f YAML -o json", "module inspect WASM", "module inspect WASM -o yaml",
 		"module test WASM -f CRD --samples YAML", "module test WASM -f CRD --samples YAML -o junit", "module test WASM -f CRD --samples YAML -o sarif",
-		"module init GOLDEN --force", "module keygen GOLDEN/key", "convert --to-version v1 --module WASM -f YAML",
+		"module init GOLDEN --force", "module keygen GOLDEN/key", "module record RECORDED --out GOLDEN --force", "convert --to-version v1 --module WASM -f YAML",
 		"lint -f DEFINED --against DEFINED", "lint -f DEFINED --against DEFINED -o json", "module promote m --dry-run WAITING",
 		"module list KUBECONFIG", "module list -o name KUBECONFIG", "module list -o json KUBECONFIG", "module history m KUBECONFIG", "module logs m KUBECONFIG",
 		"module get m KUBECONFIG", "module delete m --dry-run KUBECONFIG", "module delete m -o name --dry-run KUBECONFIG",

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/wasmgate/wasmgate/crd"
 	"github.com/wasmgate/wasmgate/crd/version"
@@ -124,15 +125,13 @@ func newGroup(name string, defs []*crd.Definition, order func(string, []string) 
 // with all of them where they agree with each other; what they leave open is
 // decided by Kubernetes' order of version names.
 func mergeOrders(orders [][]string) []string {
-	before := map[string]map[string]bool{}
+	before := map[string]sets.Set[string]{}
 	for _, order := range orders {
 		for i, v := range order {
 			if before[v] == nil {
-				before[v] = map[string]bool{}
+				before[v] = sets.New[string]()
 			}
-			for _, earlier := range order[:i] {
-				before[v][earlier] = true
-			}
+			before[v].Insert(order[:i]...)
 		}
 	}
 	var out []string
@@ -147,7 +146,7 @@ func mergeOrders(orders [][]string) []string {
 		out = append(out, next)
 		delete(before, next)
 		for _, earlier := range before {
-			delete(earlier, next)
+			earlier.Delete(next)
 		}
 	}
 	return out

@@ -233,8 +233,10 @@ func TestWhatPassesByItself(t *testing.T) {
 
 func TestKindsOfQuotas(t *testing.T) {
 	got := kinds(corev1.ResourceList{"limits.cpu": {}, "count/deployments.apps": {}, "secrets": {}, "count/secrets": {}, "x.storageclass.storage.k8s.io/requests.storage": {}, "count/events": {}, "services.nodeports": {}, "odd": {}})
-	if of := kinds(corev1.ResourceList{"count/persistentvolumeclaims": {}}); len(of) != 1 || of[0] != Claims {
-		t.Errorf("a quota of how many claims there are is one of %v", of)
+	for gr, name := range map[schema.GroupResource]corev1.ResourceName{Pods: "count/pods", Services: "count/services", Claims: "count/persistentvolumeclaims", Devices: "count/resourceclaims.resource.k8s.io"} {
+		if of := Of(gr).MatchingResources([]corev1.ResourceName{name, "count/odd"}); len(of) != 1 || of[0] != name {
+			t.Errorf("of how many %s there are a quota limits %v", gr, of)
+		}
 	}
 	if len(got) != 5 || got[0] != Pods || got[1] != Services || got[2] != Claims || got[3].Resource != "secrets" || got[4] != (schema.GroupResource{Group: "apps", Resource: "deployments"}) {
 		t.Error(got)

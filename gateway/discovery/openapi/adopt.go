@@ -89,14 +89,13 @@ func (k known) with(f *Foreign) (fragments, error) {
 	}
 	renames, shared := map[used]string{}, map[used]bool{}
 	for _, s := range []section{definitionSection, parameterSection} {
-		taken := map[string]bool{}
 		for _, name := range slices.Sorted(maps.Keys(f.things[s])) {
 			u := used{s, name}
-			to, there, err := k.place(f, u, taken)
+			to, there, err := k.place(f, u)
 			if err != nil {
 				return nil, err
 			}
-			if taken[to] = true; to != name {
+			if to != name {
 				renames[u] = to
 			}
 			if there == nil {
@@ -130,12 +129,12 @@ func (k known) with(f *Foreign) (fragments, error) {
 
 // place finds the name that a thing of f gets, and what is there of the same content; nil
 // for nothing.
-func (k known) place(f *Foreign, u used, taken map[string]bool) (name string, there *fragment, err error) {
+func (k known) place(f *Foreign, u used) (name string, there *fragment, err error) {
 	name = u.name
 	for n := 2; ; n++ {
 		there = k[u.section][name]
 		switch {
-		case name != u.name && (f.things[u.section][name] != nil || there == nil && taken[name]):
+		case name != u.name && f.things[u.section][name] != nil:
 		case there == nil:
 			return name, nil, nil
 		default:
