@@ -86,11 +86,11 @@ type versions struct{ from, to string }
 
 // conversions are all pairs of versions that there is a route between, sorted.
 func (k *Kind) conversions() (all []versions) {
-	known := map[string]bool{}
+	known := map[string]struct{}{}
 	for from, steps := range k.steps {
-		known[from] = true
+		known[from] = struct{}{}
 		for _, s := range steps {
-			known[s.to] = true
+			known[s.to] = struct{}{}
 		}
 	}
 	names := slices.Sorted(maps.Keys(known))

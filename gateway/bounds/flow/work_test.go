@@ -77,3 +77,26 @@ func TestWatchesAreCounted(t *testing.T) {
 		t.Errorf("left: %v", c.watches.all)
 	}
 }
+
+// One that needs more seats than there are begins when it is alone, and none where a level
+// has no seat at all.
+func TestWhatFitsALevel(t *testing.T) {
+	for _, c := range []struct {
+		limit, taken, seats int
+		exempt, want        bool
+	}{
+		{limit: 2, seats: 2, want: true},
+		{limit: 2, seats: 3, want: true},
+		{limit: 2, taken: 1, seats: 1, want: true},
+		{limit: 2, taken: 1, seats: 2},
+		{limit: 2, taken: 2, seats: 1},
+		{seats: 1},
+		{taken: 5, seats: 1, exempt: true, want: true},
+	} {
+		l := newLevel("a")
+		l.limit, l.seats, l.exempt = c.limit, c.taken, c.exempt
+		if got := l.fits(c.seats); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}

@@ -16,7 +16,7 @@ func TestReportsLastAsLongAsTheirGateways(t *testing.T) {
 	objects := controllertest.New(&crd.Definition{Group: reports.Group, Plural: reports.Resource, Kind: "GuardReport", StorageVersion: "v1", KeyPrefix: reports.Resource})
 	drift := map[string]int{}
 	r := New(objects, nil, "here:6443", func(plugin string, gateways int) { drift[plugin] = gateways })
-	now := time.Now()
+	now := time.Now().Truncate(time.Second) // reports have no finer times
 	r.now = func() time.Time { return now }
 	report := func(names int, want map[string]int) {
 		t.Helper()

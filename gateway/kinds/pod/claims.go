@@ -3,12 +3,11 @@ package pod
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/admission"
@@ -112,18 +111,18 @@ func devices(status map[string]any) map[device]any {
 
 // changedDrivers are the drivers of devices of which something else is said, in order.
 func changedDrivers(before, now map[device]any) []string {
-	changed := map[string]bool{}
+	changed := sets.New[string]()
 	for d, said := range now {
 		if old, known := before[d]; !known || !equality.Semantic.DeepEqual(old, said) {
-			changed[d.driver] = true
+			changed.Insert(d.driver)
 		}
 	}
 	for d := range before {
 		if _, still := now[d]; !still {
-			changed[d.driver] = true
+			changed.Insert(d.driver)
 		}
 	}
-	return slices.Sorted(maps.Keys(changed))
+	return sets.List(changed)
 }
 
 // nodeOf is the node that an allocation is for, "" where it is not for just one by name.
