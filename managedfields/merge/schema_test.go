@@ -82,6 +82,20 @@ func TestWhatIsMergedAsOneValue(t *testing.T) {
 	}
 }
 
+// Of mistakes whose paths are too long those are told that come first, at least one.
+func TestMistakesOfLongPaths(t *testing.T) {
+	for left, want := range map[int]string{0: ".a", 1: ".a", 2: ".a .a.b", 6: ".a .a.b .a.c", 100: ".a .a.b .a.c"} {
+		c := checker{left: left}
+		got := ""
+		for _, v := range c.below(".a", Violations{{}, {Path: ".b"}, {Path: ".c"}}) {
+			got += " " + v.Path
+		}
+		if got != " "+want {
+			t.Errorf("%d bytes are left:%s, want %s", left, got, want)
+		}
+	}
+}
+
 // What is left out of a difference is left out of each part of it, with all below.
 func TestFieldsThatAreLeftOutOfADifference(t *testing.T) {
 	set := func(paths ...[]any) *fieldpath.Set {

@@ -84,7 +84,7 @@ func TestWhatIsWrongAndWhere(t *testing.T) {
 		{`x`, ErrSyntax, 0}, {`trux`, ErrSyntax, 0}, {`nulx`, ErrSyntax, 0}, {`falsx`, ErrSyntax, 0}, {`{1`, ErrSyntax, 1}, {`{"a"x`, ErrSyntax, 4}, {`[1 2`, ErrSyntax, 3},
 		{`[1}`, ErrSyntax, 2}, {`{"a":1]`, ErrSyntax, 6}, {`{"a":1,}`, ErrSyntax, 7}, {`[1,]`, ErrSyntax, 3}, {`-x`, ErrSyntax, 1}, {`01`, ErrSyntax, 0}, {`1.x`, ErrSyntax, 2},
 		{`1ex`, ErrSyntax, 2}, {`1e+`, ErrSyntax, 3}, {`"\x"`, ErrSyntax, 1}, {"\"a\x1f\"", ErrSyntax, 2}, {`]`, ErrSyntax, 0}, {`,`, ErrSyntax, 0},
-		{"\"a\xff\"", ErrUTF8, 1}, {`1e999`, ErrNumber, 0}, {`-1E+999`, ErrNumber, 0}, {strings.Repeat("9", 400), ErrNumber, 0},
+		{"\"a\xff\"", ErrUTF8, 1}, {"\"\x80\"", ErrUTF8, 1}, {`1e999`, ErrNumber, 0}, {`-1E+999`, ErrNumber, 0}, {strings.Repeat("9", 400), ErrNumber, 0},
 		{`[` + strings.Repeat("9", 299) + `]`, nil, 301}, {strings.Repeat("9", 302), nil, 302}, {` -0 `, nil, 3}, {`1e+5,`, nil, 4}, {`0.0`, nil, 3}, {`00`, ErrSyntax, 0}, {`-01`, ErrSyntax, 1},
 	} {
 		at, err := Skip([]byte(c.text), 0)
