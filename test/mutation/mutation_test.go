@@ -43,6 +43,11 @@ func Sum(list []int) (sum int) {
 }
 
 func Said() bool { return "true" == "a" }
+
+func Both(a, b bool) bool {
+	return a &&
+		b
+}
 `
 
 const sampledTests = `package sample
@@ -54,6 +59,7 @@ func TestAll(t *testing.T) {
 	if Next(1) != 2 || Last([]int{4, 5}) != 5 { t.Error("next") }
 	if Pass(nil) != nil { t.Error("pass") }
 	if Sum([]int{1, 2}) != 3 { t.Error("sum") }
+	if Both(true, false) { t.Error("both") }
 	_ = errors.New
 }
 `
@@ -98,7 +104,7 @@ func TestWhatTestsDoNotNoticeIsTold(t *testing.T) {
 		"22: <= in if n <= 0 {", // nothing is none, or left out
 		"23: continue in continue",
 	}
-	if !slices.Equal(got, want) || all != "8 of 12 noticed" {
+	if !slices.Equal(got, want) || all != "9 of 13 noticed" {
 		t.Errorf("%s; survivors:\n%s\nwant\n%s", all, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if text, err := os.ReadFile("sample.go"); err != nil || string(text) != sampled {

@@ -108,7 +108,7 @@ func (s *source) binary(x *ast.BinaryExpr) {
 		s.wrap(x, x.OpPos, x.Op.String(), call, ")", edit{from, to, ",", [2]int{from, to}})
 	case token.LAND, token.LOR:
 		call := map[token.Token]string{token.LAND: "mutatedAnd(#, ", token.LOR: "mutatedOr(#, "}[x.Op]
-		s.wrap(x, x.OpPos, x.Op.String(), call, "})", edit{from, to, ", func() bool { return ", [2]int{from, to}})
+		s.wrap(x, x.OpPos, x.Op.String(), call, ")})", edit{from, to, ", func() bool { return (", [2]int{from, to}}) // which may be in the next line
 	case token.ADD, token.SUB:
 		if one == nil || one.Value != "1" {
 			return
