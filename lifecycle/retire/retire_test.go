@@ -3,6 +3,7 @@ package retire
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,5 +150,39 @@ func TestPatchesAreGuarded(t *testing.T) {
 	text, err := json.Marshal(p)
 	if err != nil || !strings.Contains(string(text), `"inTheWay":[]`) {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// What is in the way is told of each version, and of how much.
+func TestWhatIsInTheWay(t *testing.T) {
+	crd := defined("v1", "v1alpha1", "v1beta1", "v1*")
+	for name, c := range map[string]struct {
+		facts Facts
+		want  []string
+	}{
+		"nothing is known": {Facts{Definition: crd, Unknown: "no wasmgate"}, []string{
+			"v1beta1: how it is used is not known: no wasmgate", "v1alpha1: how it is used is not known: no wasmgate",
+		}},
+		"numbers": {Facts{Definition: crd, Usage: &Usage{
+			Clients: []Client{{Version: "v1beta1", User: "u", Agent: "a", Requests: 1, Last: start}, {Version: "v1beta1", User: "w", Agent: "a", Requests: 2, Last: start}},
+			Owners:  []Owner{{Version: "v1alpha1", Manager: "m", Operation: "Apply", Objects: 1}, {Version: "v1alpha1", Manager: "n", Operation: "Apply", Objects: 2}, {Version: "v1alpha1", Manager: "o", Operation: "Update", Objects: 3}},
+		}}, []string{
+			"v1beta1: u uses it, as a: once, the last at 2026-01-02T03:04:05Z", "v1beta1: w uses it, as a: 2 times, the last at 2026-01-02T03:04:05Z",
+			"v1alpha1: m applies at it, and owns fields of 1 object", "v1alpha1: n applies at it, and owns fields of 2 objects",
+		}},
+	} {
+		p, err := Make(c.facts)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var got []string
+		for _, o := range p.InTheWay {
+			got = append(got, o.Version+": "+o.What)
+		}
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
 	}
 }

@@ -29,6 +29,12 @@ func TestScaleOfOddObjects_RES06(t *testing.T) {
 			t.Errorf("%s: got %s, %v", body, out, err)
 		}
 	}
+	// Of no replicas nothing is said, as Kubernetes' Go type is written.
+	for replicas, want := range map[string]string{"0": `"spec":{},`, "1": `"spec":{"replicas":1},`} {
+		if out, err := Text(p, []byte(`{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"one"},"spec":{"replicas":`+replicas+`}}`)); err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s replicas: %s, %v", replicas, out, err)
+		}
+	}
 	if _, err := Text(p, []byte("x")); !apierrors.IsInternalError(err) {
 		t.Errorf("of no JSON: %v", err)
 	}
