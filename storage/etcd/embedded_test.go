@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -191,6 +193,28 @@ func TestClientListener(t *testing.T) {
 	if _, err := clientv3.NewFromURL(e.ClientURL()); err != nil {
 		t.Error(err)
 	}
+}
+
+// A server that clients cannot reach as they were told does not run, and leaves its folder to
+// the next one.
+func TestATakenPortIsAnError(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	e, err := StartEmbedded(ctx, EmbeddedConfig{Dir: dir, ListenClientURL: "http://" + taken.Addr().String()})
+	if err == nil {
+		e.Close()
+		t.Fatal("it runs")
+	}
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("a port that is taken: %v", err)
+	}
+	start(t, dir)
 }
 
 func TestOpenFailsWithoutCluster(t *testing.T) {
