@@ -25,6 +25,9 @@ func (r *run) key(ctx context.Context, kv storage.KV) (bool, error) {
 			}
 			return r.rewrittenEarlier(ctx, kv)
 		}
+		if err := r.writes.Wait(ctx); err != nil {
+			return false, &awayError{err}
+		}
 		_, err = r.store.Update(ctx, kv.Key, value, kv.Revision, 0)
 		var e *storage.Error
 		switch {
@@ -34,7 +37,7 @@ func (r *run) key(ctx context.Context, kv storage.KV) (bool, error) {
 			return false, err
 		case e.Kind == storage.NotFound:
 			return false, nil // gone, so nothing is left to rewrite
-		case e.Kind == storage.Full: // as it will be for every key
+		case e.Kind == storage.Full, e.Kind == storage.Changed: // as it will be for every key
 			return false, &awayError{err}
 		case e.Kind == storage.Conflict && e.Current != nil:
 			kv = *e.Current
@@ -72,6 +75,10 @@ func (r *run) rewrite(ctx context.Context, kv storage.KV) (value []byte, changed
 	}()
 	return r.o.Rewrite(ctx, kv)
 }
+
+// Later is for an error of Rewrite that says nothing of the key: the run ends there, with
+// that error, and can be resumed.
+func Later(err error) error { return &awayError{err} }
 
 // awayError is the store's failure to answer, or to take anything, which is no
 // failure of the key.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
@@ -44,7 +46,7 @@ func TestKeyAnswers(t *testing.T) {
 	errOdd := errors.New("odd")
 	gone := &storage.Error{Kind: storage.NotFound}
 	away := &storage.Error{Kind: storage.Unavailable}
-	full := &storage.Error{Kind: storage.Full}
+	full, changed := &storage.Error{Kind: storage.Full}, &storage.Error{Kind: storage.Changed}
 	current := func(m *storagetest.Memory) *storage.KV {
 		kv, err := m.Get(t.Context(), "/p/a")
 		if err != nil {
@@ -75,6 +77,7 @@ func TestKeyAnswers(t *testing.T) {
 		{name: "lost, and somebody else undid it", answers: func(*storagetest.Memory) []error { return []error{away} }, others: "v1 y", rewritten: true, gets: 1},
 		{name: "lost, then gone", answers: func(*storagetest.Memory) []error { return []error{away} }, getErr: gone, gets: 1},
 		{name: "the store is full", answers: func(*storagetest.Memory) []error { return []error{full} }, want: full, lost: true},
+		{name: "what guards it has changed", answers: func(*storagetest.Memory) []error { return []error{changed} }, want: changed, lost: true},
 		{name: "lost, and the store is away", answers: func(*storagetest.Memory) []error { return []error{away} }, getErr: away, gets: 1, want: away, lost: true},
 		{name: "no error of a store", answers: func(*storagetest.Memory) []error { return []error{errOdd} }, want: errOdd},
 		{name: "another refusal that says what is there", answers: func(m *storagetest.Memory) []error {
@@ -91,7 +94,7 @@ func TestKeyAnswers(t *testing.T) {
 			if tc.others != "" {
 				s.others = func() { set(s.Memory, "/p/a", tc.others) }
 			}
-			r := &run{store: s, o: Options{Rewrite: toV2}}
+			r := &run{store: s, o: Options{Rewrite: toV2}, writes: rate.NewLimiter(rate.Inf, 1)}
 			rewritten, err := r.key(t.Context(), kv)
 			var lost *awayError
 			if rewritten != tc.rewritten || !errors.Is(err, tc.want) || errors.As(err, &lost) != tc.lost || s.gets != tc.gets {

@@ -51,7 +51,7 @@ type Options struct {
 	// Rewrite returns what a key's value should become, or changed=false if it
 	// is as it should be. It is called concurrently, possibly several times
 	// for a key, must not change kv.Value and must have no side effects. An
-	// error counts the key as failed.
+	// error counts the key as failed, unless it is one of [Later].
 	Rewrite func(ctx context.Context, kv storage.KV) (value []byte, changed bool, err error)
 	// Progress is called after each page, when everything up to its cursor is
 	// done, to save it. An error ends the run. Optional.
@@ -59,8 +59,9 @@ type Options struct {
 	// PageSize is the most keys of a page (500 if zero), Concurrency how many
 	// are rewritten at once (4 if zero).
 	PageSize, Concurrency int
-	// Rate is the most keys a second; 0 means no limit.
-	Rate float64
+	// Rate is the most keys a second, WriteRate the most that are written; 0 means
+	// no limit.
+	Rate, WriteRate float64
 }
 
 // Progress is how far a migration has come.
@@ -97,8 +98,8 @@ type Failure struct {
 // has looked at every key, and all is as it should be if none failed. Keys
 // written while it runs must already be as Rewrite wants them.
 //
-// It fails when the store cannot be read or takes no more data, when Progress fails, or with ctx's
-// error, after it has finished the keys that it had begun; in each case what it
+// It fails when the store cannot be read or takes no more data, or not under its guard, when
+// Rewrite says [Later], when Progress fails, or with ctx's error, after it has finished the keys that it had begun; in each case what it
 // returns can be resumed from, and so can the last progress given to Progress.
 func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 	if o.PageSize <= 0 {
@@ -115,7 +116,10 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 		// work when it is ended: a page is about a second of it.
 		o.PageSize = min(o.PageSize, max(1, int(o.Rate)))
 	}
-	r.pace = rate.NewLimiter(limit, 1)
+	r.pace, r.writes = rate.NewLimiter(limit, 1), rate.NewLimiter(rate.Inf, 1)
+	if o.WriteRate > 0 {
+		r.writes.SetLimit(rate.Limit(o.WriteRate))
+	}
 	r.p.Revision = o.Since
 	// Every page is read at the most recent revision: a pinned one would be
 	// compacted away under a long run.
@@ -153,8 +157,9 @@ func Run(ctx context.Context, store Store, o Options) (Progress, error) {
 type run struct {
 	store Store
 	o     Options
-	pace  *rate.Limiter
-	p     Progress
+	// pace is how fast keys are looked at, writes how fast they are written.
+	pace, writes *rate.Limiter
+	p            Progress
 	// earlier is changed between pages only.
 	earlier earlier
 }

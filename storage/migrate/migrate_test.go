@@ -292,6 +292,46 @@ func TestRunRate(t *testing.T) {
 	}
 }
 
+// Keys that are as they should be do not wait for those that are written.
+func TestRunWriteRate(t *testing.T) {
+	m := fill(t, 5)
+	for i := range 5000 {
+		set(m, fmt.Sprintf("/p/done-%04d", i), "v2 x")
+	}
+	began := time.Now()
+	p, err := Run(t.Context(), m, Options{Prefix: "/p/", Rewrite: toV2, WriteRate: 100})
+	if took := time.Since(began); err != nil || p.Rewritten != 5 || p.Skipped != 5000 || took < 39*time.Millisecond {
+		t.Errorf("after %v: %+v, %v", took, p, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err = Run(ctx, fill(t, 5), Options{Prefix: "/p/", WriteRate: 1e-9, Rewrite: func(ctx context.Context, kv storage.KV) ([]byte, bool, error) {
+		if kv.Key == "/p/0001" {
+			cancel()
+		}
+		return toV2(ctx, kv)
+	}})
+	if !errors.Is(err, context.Canceled) || p.Rewritten != 1 || p.Failed != 0 || p.Cursor != "/p/0000" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// What says nothing of a key ends the run before it.
+func TestRunEndsWhereRewriteSaysLater(t *testing.T) {
+	m := fill(t, 10)
+	p, err := Run(t.Context(), m, Options{Prefix: "/p/", Concurrency: 1, Rewrite: func(ctx context.Context, kv storage.KV) ([]byte, bool, error) {
+		if kv.Key == "/p/0004" {
+			return nil, false, Later(errSentinel)
+		}
+		return toV2(ctx, kv)
+	}})
+	if !errors.Is(err, errSentinel) || p.Failed != 0 || p.Rewritten != 4 || p.Cursor != "/p/0003" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if p, err = Run(t.Context(), m, Options{Prefix: "/p/", Rewrite: toV2, From: p}); err != nil || p.Rewritten != 10 || p.Done != 10 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 // However slow a run is, it shows how far it is about every second.
 func TestRunRateSavesOften(t *testing.T) {
 	for rate, want := range map[float64]int64{3: 3, 0.5: 1, 1e6: 9} {

@@ -36,8 +36,9 @@ type RewriteOptions struct {
 	// Since is the Revision of that progress, if that call may have gone on
 	// after it; else zero.
 	Since int64
-	// Rate is the most objects per second; zero means as fast as it goes.
-	Rate float64
+	// Rate is the most objects per second, WriteRate the most that are written; zero
+	// means as fast as it goes.
+	Rate, WriteRate float64
 }
 
 // Rewriter writes stored objects again at their storage version.
@@ -50,7 +51,9 @@ type Rewriter interface {
 	// page at least. An error of progress, of ctx or of the store ends it; what
 	// is returned with the error is still right and its cursor good. The counts
 	// begin at zero with each call. An object that fails is counted, named
-	// "namespace/name" or "name", and does not end it.
+	// "namespace/name" or "name", and does not end it. It ends with
+	// [ErrDefinitionChanged] when the objects are served in another form, and with
+	// TooManyRequests while there is no room to convert any.
 	Rewrite(ctx context.Context, gr schema.GroupResource, opts RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error)
 }
 

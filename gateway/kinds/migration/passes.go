@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/catalog"
@@ -45,7 +47,15 @@ func (r Passes) Count(ctx context.Context, gr schema.GroupResource) (n, revision
 }
 
 // Rewrite implements [Rewriter].
-func (r Passes) Rewrite(ctx context.Context, gr schema.GroupResource, o RewriteOptions, progress func(migrate.Progress) error) (reached migrate.Progress, err error) {
+func (r Passes) Rewrite(ctx context.Context, gr schema.GroupResource, o RewriteOptions, progress func(migrate.Progress) error) (migrate.Progress, error) {
+	reached, err := r.rewrite(ctx, gr, o, progress)
+	if errors.Is(err, catalog.ErrReplaced) || storage.KindOf(err) == storage.Changed {
+		err = fmt.Errorf("%w: %w", ErrDefinitionChanged, err)
+	}
+	return reached, err
+}
+
+func (r Passes) rewrite(ctx context.Context, gr schema.GroupResource, o RewriteOptions, progress func(migrate.Progress) error) (reached migrate.Progress, err error) {
 	served, err := r.Catalog.Resource(gr)
 	if err != nil {
 		return migrate.Progress{Cursor: o.From, Revision: o.Since}, err
@@ -65,7 +75,7 @@ func (r Passes) Rewrite(ctx context.Context, gr schema.GroupResource, o RewriteO
 	contents, more := r.Contents[gr]
 	if !more || !strings.HasPrefix(o.From, contents) {
 		reached, err = migrate.Run(ctx, fenced{r.Store, served}, migrate.Options{
-			Prefix: served.Root(), From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: served.Rewrite, Rate: o.Rate, Progress: report,
+			Prefix: served.Root(), From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: rewriteOf(served), Rate: o.Rate, WriteRate: o.WriteRate, Progress: report,
 		})
 		o.From, o.Since = "", 0
 	}
@@ -73,6 +83,18 @@ func (r Passes) Rewrite(ctx context.Context, gr schema.GroupResource, o RewriteO
 		return reached, err
 	}
 	return r.rewriteContents(ctx, contents, o, reached, report)
+}
+
+// rewriteOf is what is said of each object. That the definition has changed, or that no
+// module finds room, says nothing of any.
+func rewriteOf(served *catalog.Resource) func(context.Context, storage.KV) ([]byte, bool, error) {
+	return func(ctx context.Context, kv storage.KV) ([]byte, bool, error) {
+		value, changed, err := served.Rewrite(ctx, kv)
+		if errors.Is(err, catalog.ErrReplaced) || apierrors.IsTooManyRequests(err) {
+			err = migrate.Later(err)
+		}
+		return value, changed, err
+	}
 }
 
 // contentPage is how many contents are in memory at a time: each has up to half a
@@ -90,7 +112,7 @@ func (r Passes) rewriteContents(ctx context.Context, prefix string, o RewriteOpt
 		return p
 	}
 	reached, err := migrate.Run(ctx, r.Store, migrate.Options{
-		Prefix: prefix, From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: rewriteStale, Rate: o.Rate, PageSize: contentPage,
+		Prefix: prefix, From: migrate.Progress{Cursor: o.From}, Since: o.Since, Rewrite: rewriteStale, Rate: o.Rate, WriteRate: o.WriteRate, PageSize: contentPage,
 		Progress: func(p migrate.Progress) error { return progress(both(p)) },
 	})
 	return both(reached), err

@@ -259,6 +259,33 @@ func TestRewriteUnderAFormerDefinition_CRD32(t *testing.T) {
 	}
 }
 
+// A change of the definition ends a rewrite, and is no failure of those objects that were still
+// to come: a change of what is said of them, and one of the revision alone.
+func TestARewriteEndsWithItsDefinition_CRD32(t *testing.T) {
+	for name, change := range map[string]func(w *world){
+		"the versions": func(w *world) { w.define("v1", "v1beta1") },
+		"an annotation": func(w *world) {
+			controllertest.MustChange(w.t, w, gvr.Definitions, "", "", controllertest.CronTabsDefinition, func(o *unstructured.Unstructured) {
+				o.SetAnnotations(map[string]string{"a": "b"})
+			})
+		},
+	} {
+		w := newWorld(t, 3) // in each of two namespaces
+		p, err := w.rewriter.Rewrite(t.Context(), controllertest.CronTabs, RewriteOptions{Rate: 1}, func(p migrate.Progress) error {
+			if p.Done == 1 {
+				change(w)
+			}
+			if name == "an annotation" && p.Done > 1 { // it is known here by now
+				return ErrDefinitionChanged
+			}
+			return nil
+		})
+		if !errors.Is(err, ErrDefinitionChanged) || p.Failed != 0 || p.Done > 2 || !strings.Contains(p.Cursor, "/one/") {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+}
+
 // staling is a store whose values below a prefix are stale until they are written once
 // more, and unreadable if they are empty.
 type staling struct {

@@ -48,17 +48,17 @@ func (j *job) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := j.passEnded(ctx, result); err != nil {
+		clean := whole && result.Failed == 0 && result.Rewritten == 0
+		if err := j.passEnded(ctx, result, clean); err != nil {
 			return err
 		}
-		clean := whole && result.Failed == 0 && result.Rewritten == 0
 		if target.custom() && !clean {
 			continue
 		}
 		message := stored(j.state.Done) + " at " + target.StorageVersion
 		if target.custom() {
 			err := j.retireVersions(ctx, target)
-			if errors.Is(err, errDefinitionChanged) {
+			if errors.Is(err, ErrDefinitionChanged) {
 				continue
 			}
 			if err != nil {
@@ -94,7 +94,7 @@ func (j *job) begin(ctx context.Context, target target) error {
 // pass makes one call of Rewrite, saves its progress as it goes, and stops it
 // when the controls change. The state holds what was reached in any case.
 func (j *job) pass(ctx context.Context) (migrate.Progress, error) {
-	opts := RewriteOptions{}
+	opts := RewriteOptions{WriteRate: j.controls.rate} // which most of a later pass does not need
 	if j.state.Pass == 1 {
 		opts = RewriteOptions{From: j.state.Cursor, Since: j.since, Rate: j.controls.rate}
 	}
@@ -120,15 +120,21 @@ func (j *job) pass(ctx context.Context) (migrate.Progress, error) {
 	if err == nil {
 		return result, nil
 	}
-	err = errors.Join(err, j.saveLast(ctx))
-	if errors.Is(context.Cause(guarded), errControlsChanged) && ctx.Err() == nil {
+	unsaved := j.saveLast(ctx)
+	switch {
+	case errors.Is(context.Cause(guarded), errControlsChanged) && ctx.Err() == nil:
 		return result, errControlsChanged
+	case unsaved != nil:
+	case errors.Is(err, ErrDefinitionChanged):
+		return result, &later{servingPoll, "going on with the definition as it is now"}
+	case apierrors.IsTooManyRequests(err):
+		return result, &later{j.retryAfter, gvr.Shorten("trying again: " + err.Error())}
 	}
-	return result, fmt.Errorf("rewrite %s: %w", j.gr, err)
+	return result, fmt.Errorf("rewrite %s: %w", j.gr, errors.Join(err, unsaved))
 }
 
-// passEnded moves on to the next pass, unless there were too many.
-func (j *job) passEnded(ctx context.Context, result migrate.Progress) error {
+// passEnded moves on to the next pass, unless there were too many and none was clean.
+func (j *job) passEnded(ctx context.Context, result migrate.Progress, clean bool) error {
 	s := &j.state
 	if s.Pass == 1 {
 		s.Total = s.Done
@@ -149,7 +155,7 @@ func (j *job) passEnded(ctx context.Context, result migrate.Progress) error {
 			after:   j.retryAfter << (s.FailedPasses - 1),
 			message: gvr.Shorten("trying again: " + describeFailures(s, result.Failures)),
 		}
-	case s.Pass > maxPasses:
+	case s.Pass > maxPasses && !clean:
 		return failf("objects at other versions than %s kept appearing through %d passes; status.storedVersions was left alone",
 			s.StorageVersion, maxPasses)
 	}

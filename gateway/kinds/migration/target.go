@@ -13,8 +13,8 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
 
-// errDefinitionChanged means that a pass proves nothing any more.
-var errDefinitionChanged = errors.New("the definition changed during the migration")
+// ErrDefinitionChanged means that a pass proves nothing any more. What it did remains done.
+var ErrDefinitionChanged = errors.New("the definition changed during the migration")
 
 // custom tells a custom resource from a built-in, which has no storedVersions.
 func (t target) custom() bool { return t.UID != "" }
@@ -31,7 +31,7 @@ func (j *job) target(ctx context.Context) (target, error) {
 	i := slices.IndexFunc(served, func(d *crd.Definition) bool { return d.Is(j.gr) })
 	obj, err := j.objects.Get(ctx, gvr.Definitions, "", j.gr.String())
 	switch {
-	case apierrors.IsNotFound(err) && i < 0:
+	case apierrors.IsNotFound(err) && (i < 0 || served[i].UID != ""): // whose definition is gone
 		return target{}, failf("resource %q not found", j.gr.String())
 	case apierrors.IsNotFound(err):
 		return target{StorageVersion: served[i].StorageVersion}, nil
@@ -71,13 +71,13 @@ func (j *job) retireVersions(ctx context.Context, target target) error {
 		}
 		obj, err := j.objects.Get(ctx, gvr.Definitions, "", j.gr.String())
 		if apierrors.IsNotFound(err) {
-			return errDefinitionChanged
+			return ErrDefinitionChanged
 		}
 		if err != nil {
 			return err
 		}
 		if targetOf(obj) != target || obj.GetDeletionTimestamp() != nil {
-			return errDefinitionChanged
+			return ErrDefinitionChanged
 		}
 		short, err := gvr.Outline(obj)
 		if err != nil {
