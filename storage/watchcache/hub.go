@@ -160,12 +160,21 @@ func (f *Follower[T, K]) Wait() <-chan struct{} { return f.wake }
 func (f *Follower[T, K]) AppendNext(dst []Event[T], max int) ([]Event[T], error) {
 	f.pass()
 	dst, err := f.Cursor.AppendNext(dst, max)
+	f.settle(err)
+	return dst, err
+}
+
+// settle notes how far the follower has read.
+func (f *Follower[T, K]) settle(err error) {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
-	// What it has not read, and was told to others already, may be of interest.
-	f.first, f.any = f.seq, f.seq < f.hub.cursor.seq
+	// What it has not read, and was told to others already, may be of interest: nobody
+	// will tell of it again.
+	f.any = false
+	if f.seq < f.hub.cursor.seq {
+		f.tell(f.seq)
+	}
 	f.lost = f.lost && (f.any || err != nil)
-	return dst, err
 }
 
 // Revision is [Cursor.Revision].

@@ -216,6 +216,42 @@ func passesBy(t *testing.T) {
 	}
 }
 
+// What happens while a follower reads, and is of no interest to it, does not hold it up for good.
+func TestHubPassesByWhoIsReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New[string](nil, options())
+		b := c.Bucket("a/x")
+		h := coloured(b)
+		rev := int64(0)
+		write := func(value string) {
+			rev++
+			ev := put(fmt.Sprintf("a/x/%d", rev), value)
+			ev.Revision = rev
+			c.writer.apply(storage.Batch{Events: []storage.Event{ev}, Revision: rev}, time.Unix(rev, 0))
+		}
+		f := h.Follow(watch(t, b, 0), "red")
+		defer f.Close()
+		write("red")
+		awake(f)
+		f.pass()
+		events, err := f.Cursor.AppendNext(nil, 10)
+		if err != nil || len(events) != 1 {
+			t.Fatalf("%d events, %v", len(events), err)
+		}
+		write("green") // before the follower has said how far it read
+		synctest.Wait()
+		f.settle(nil)
+		for awake(f) {
+			if events, err = f.AppendNext(nil, 10); err != nil || len(events) > 1 {
+				t.Fatalf("%d events, %v", len(events), err)
+			}
+		}
+		if write("green"); awake(f) || f.Revision() != rev {
+			t.Errorf("at revision %d, want %d", f.Revision(), rev)
+		}
+	})
+}
+
 // BenchmarkHub is one event of 2,000 followers of another term each.
 func BenchmarkHub(b *testing.B) {
 	c := New[string](nil, options())
