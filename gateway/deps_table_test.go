@@ -178,7 +178,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/quota":                    "admission admission/order admission/plugin/limitranger admission/plugin/resourcequota crd/object gateway/authz gateway/catalog gateway/kinds gateway/kinds/quota/recount gateway/options gateway/resource gateway/resource/engine gateway/resource/local gateway/view storage/watchcache",
 	"gateway/resource":                       "admission crd gateway/authn gateway/catalog storage gateway/view",
 	"gateway/resource/engine":                "admission crd gateway/catalog gateway/resource gateway/resource/read gateway/resource/write storage",
-	"gateway/resource/read":                  "crd gateway/catalog gateway/resource gateway/view gateway/view/encoding storage storage/watchcache",
+	"gateway/resource/read":                  "crd gateway/catalog gateway/resource gateway/view gateway/view/encoding storage storage/paging storage/watchcache",
 	"gateway/resource/write":                 "admission crd crd/object excerpt gateway/authn gateway/catalog gateway/resource gateway/resource/patch gateway/resource/read gateway/resource/scale gateway/view managedfields storage storage/watchcache",
 	"gateway/resource/scale":                 "crd crd/object",
 	"gateway/resource/patch":                 "crd/jsonpatch crd/object excerpt",

@@ -134,7 +134,7 @@ func (c *Catalog) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		cursor, err := c.load()
+		cursor, err := c.reload() // the cache may have been read again meanwhile
 		if err != nil {
 			return err
 		}

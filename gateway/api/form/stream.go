@@ -96,6 +96,9 @@ func (s *Stream) run(ctx context.Context) error {
 			return s.rest(ctx)
 		case <-due:
 			due = s.nextBookmark(ctx)
+			if s.watch.Ended() { // what comes after its end it does not tell of
+				continue
+			}
 			if rev := s.watch.Revision(); rev > last {
 				last = rev
 				if err := s.bookmark(ctx, rev, false); err != nil {

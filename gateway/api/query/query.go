@@ -110,10 +110,12 @@ func (p Parameters) Limit() int64 {
 	return max(n, 0)
 }
 
-// BeginsWithAll reports whether a watch begins with what exists.
+// BeginsWithAll reports whether a watch begins with what exists. What is neither "0" nor
+// "false" says so, as for [Parameters.Watch].
 func (p Parameters) BeginsWithAll() bool {
-	if on, err := strconv.ParseBool(p.values.Get("sendInitialEvents")); err == nil && on {
-		return true
+	if p.values.Has("sendInitialEvents") {
+		v := p.values.Get("sendInitialEvents")
+		return v != "0" && !strings.EqualFold(v, "false")
 	}
 	from := p.values.Get("resourceVersion")
 	return from == "" || from == "0"

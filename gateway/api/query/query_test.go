@@ -189,6 +189,7 @@ func TestPeeks(t *testing.T) {
 		node   string
 	}{
 		"": {0, true, ""}, "limit=5&resourceVersion=7": {5, false, ""}, "limit=-1&resourceVersion=0": {0, true, ""}, "limit=many&resourceVersion=1&sendInitialEvents=true": {0, true, ""},
+		"resourceVersion=1&sendInitialEvents=yes": {0, true, ""}, "resourceVersion=1&sendInitialEvents=": {0, true, ""}, "sendInitialEvents=0": {0, false, ""}, "resourceVersion=0&sendInitialEvents=False": {0, false, ""},
 		"resourceVersion=1&sendInitialEvents=false&fieldSelector=spec.nodeName%3Dn1,metadata.name%3Da": {0, false, "n1"}, "fieldSelector=spec.nodeName!%3Dn1": {0, true, ""}, "fieldSelector=%2C%3D": {0, true, ""},
 	} {
 		p := Parse(raw)

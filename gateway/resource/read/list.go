@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/paging"
 	"github.com/wasmgate/wasmgate/storage/watchcache"
 )
 
@@ -235,7 +236,7 @@ func (e *Reader) listExact(ctx context.Context, l *listing) (*resource.List, err
 	return e.listHistory(ctx, l)
 }
 
-// historyPage is how many keys are read from the store at once.
+// historyPage is how many keys are read from the store at once, at the most.
 const historyPage = 1000
 
 func (e *Reader) listHistory(ctx context.Context, l *listing) (*resource.List, error) {
@@ -245,8 +246,16 @@ func (e *Reader) listHistory(ctx context.Context, l *listing) (*resource.List, e
 	if l.after != "" {
 		after = root + l.after
 	}
+	first := historyPage
+	if l.limit > 0 && l.limit < historyPage {
+		first = int(l.limit) + 1 // the next one tells that there is more
+	}
+	pager := paging.New(e.store, paging.Options{
+		Range: storage.Range{Prefix: root + l.prefix, After: after, Revision: l.exact, Count: true},
+		First: first, Max: historyPage,
+	})
 	for {
-		page, err := e.store.Range(ctx, storage.Range{Prefix: root + l.prefix, After: after, Limit: historyPage, Revision: l.exact, Count: true})
+		page, _, err := pager.Next(ctx)
 		if err != nil {
 			return nil, l.historyError(err)
 		}
@@ -258,7 +267,6 @@ func (e *Reader) listHistory(ctx context.Context, l *listing) (*resource.List, e
 			if full {
 				return &l.result, l.cut(true, page.Count-int64(i))
 			}
-			after = kv.Key
 		}
 		if !page.More {
 			more, err := l.flush(ctx)

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/read"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
+	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -239,6 +240,57 @@ func TestExpiredHistory_LIST06_RV08_RV14_WATCH05(t *testing.T) {
 	rest, err := late.list(late.at(v1, ""), internalversion.ListOptions{Limit: 5, Continue: status.Continue})
 	if err != nil || late.shown(rest) != "c:1" || rest.Revision < third {
 		t.Errorf("the rest: %v, %v", rest, err)
+	}
+}
+
+// narrow is a store whose pages of the past have no more than so many keys.
+type narrow struct {
+	storage.Store
+	most  int
+	asked []int
+}
+
+func (n *narrow) Range(ctx context.Context, r storage.Range) (storage.Page, error) {
+	if r.Revision > 0 {
+		if n.asked = append(n.asked, r.Limit); r.Limit > n.most {
+			return storage.Page{}, &storage.Error{Kind: storage.TooLarge}
+		}
+	}
+	return n.Store.Range(ctx, r)
+}
+
+// A page of the past is read in pages that the store can send, and no more than is asked for.
+func TestPagesOfThePastAreSmall(t *testing.T) {
+	store := &narrow{Store: storagetest.NewMemory(), most: 8}
+	w := worldOver(t, store)
+	const objects = 20
+	for i := range objects {
+		w.create(w.at(v1, ""), tab(v1, fmt.Sprintf("tab-%02d", i), "h", "1"))
+	}
+	at := fmt.Sprint(w.revision())
+	for limit, want := range map[int64]int{0: 8, 5: 6, 19: 8} {
+		got, next := 0, ""
+		for page := 0; page == 0 || next != ""; page++ {
+			store.asked = nil
+			o := internalversion.ListOptions{Limit: limit, Continue: next}
+			if next == "" {
+				o.ResourceVersion, o.ResourceVersionMatch = at, "Exact"
+			}
+			l, err := w.listPast(w.at(v1, ""), o)
+			if err != nil || page > objects {
+				t.Fatalf("limit %d: %v", limit, err)
+			}
+			if len(store.asked) == 0 || slices.Min(store.asked) > want {
+				t.Errorf("limit %d: pages of %v keys", limit, store.asked)
+			}
+			if rest := int64(objects - got - len(l.Entries)); l.Remaining != nil && *l.Remaining != rest {
+				t.Errorf("limit %d: %d remain, want %d", limit, *l.Remaining, rest)
+			}
+			got, next = got+len(l.Entries), l.Continue
+		}
+		if got != objects {
+			t.Errorf("limit %d: %d objects", limit, got)
+		}
 	}
 }
 
