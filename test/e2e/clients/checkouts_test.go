@@ -99,3 +99,25 @@ func TestC_CLI01(t *testing.T) {
 	s := newServer(t)
 	program{cmd: command(t, s.Kubeconfig, binary, arguments(t, s)...), grant: s.grant}.run(t)
 }
+
+// TestDotnet_CLI01 drives a server with the program of the folder dotnet, which has been
+// published to the folder that the environment variable names, with the client beside it.
+func TestDotnet_CLI01(t *testing.T) {
+	t.Parallel()
+	const variable = "WASMGATE_CLIENT_DOTNET"
+	dir := os.Getenv(variable)
+	if dir == "" {
+		t.Skipf("%s is not set; it names the folder that the program was published to, as docs/clients.md has it", variable)
+	}
+	for _, name := range []string{"clients.dll", "clients.runtimeconfig.json", "KubernetesClient.dll"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Fatalf("%s: %v", variable, err)
+		}
+	}
+	dotnet, err := exec.LookPath("dotnet")
+	if err != nil {
+		t.Skip(".NET is absent; docs/clients.md says what is needed")
+	}
+	s := newServer(t)
+	program{cmd: command(t, s.Kubeconfig, dotnet, append([]string{filepath.Join(dir, "clients.dll")}, arguments(t, s)...)...), grant: s.grant}.run(t)
+}
