@@ -28,6 +28,8 @@ type fakeGateway struct {
 	// changed is called, with the lock held, after each write; it plays the
 	// controllers by calling set.
 	changed func(g *fakeGateway, path string, obj map[string]any)
+	// before, where it is set, is called, with the lock held, before each patch.
+	before func(g *fakeGateway, path string)
 	// dropWatches ends every watch after one event.
 	dropWatches bool
 	// strange answers everybody that they are not known.
@@ -210,7 +212,14 @@ func (g *fakeGateway) patch(w http.ResponseWriter, r *http.Request, path string)
 		status(w, 400, "BadRequest")
 		return
 	}
+	if g.before != nil {
+		g.before(g, path)
+	}
 	obj := g.copy(path)
+	if meta, _ := patch["metadata"].(map[string]any); meta["resourceVersion"] != nil && meta["resourceVersion"] != obj["metadata"].(map[string]any)["resourceVersion"] {
+		status(w, 409, "Conflict")
+		return
+	}
 	merge(obj, patch)
 	g.set(path, obj)
 	_ = json.NewEncoder(w).Encode(obj)

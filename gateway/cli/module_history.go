@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -106,19 +107,42 @@ func newModuleRollback() *cobra.Command {
 	return cmd
 }
 
+// choose wants earlier content back, and returns which, and the module as it was. What
+// somebody pushes meanwhile is not dropped unseen.
+func choose(ctx context.Context, objects dynamic.ResourceInterface, name, prefix string) (obj *unstructured.Unstructured, digest string, err error) {
+	for range maxConflicts {
+		if obj, err = objects.Get(ctx, name, metav1.GetOptions{}); err != nil {
+			return nil, "", noModule(name, err)
+		}
+		if !isUpload(obj) {
+			return nil, "", fmt.Errorf("the content of wasmmodule/%s is in its spec.source: restore the earlier spec.source instead", name)
+		}
+		if digest, err = earlier(obj, prefix); err != nil {
+			return nil, "", fmt.Errorf("wasmmodule/%s: %w", name, err)
+		}
+		if err = change(ctx, objects, name, asRead(obj, choice(obj, digest))); !apierrors.IsConflict(err) {
+			break
+		}
+	}
+	return obj, digest, err
+}
+
+// maxConflicts is how often a module is read again that others change, too.
+const maxConflicts = 10
+
+// asRead lets a patch fail where the object is no longer what was read.
+func asRead(obj *unstructured.Unstructured, patch map[string]any) map[string]any {
+	if meta, ok := patch["metadata"].(map[string]any); ok {
+		meta["resourceVersion"] = obj.GetResourceVersion()
+	} else {
+		patch["metadata"] = map[string]any{"resourceVersion": obj.GetResourceVersion()}
+	}
+	return patch
+}
+
 func (r *rollbackCommand) run(ctx context.Context, objects dynamic.ResourceInterface, name, prefix string) error {
-	obj, err := objects.Get(ctx, name, metav1.GetOptions{})
+	obj, digest, err := choose(ctx, objects, name, prefix)
 	if err != nil {
-		return noModule(name, err)
-	}
-	if !isUpload(obj) {
-		return fmt.Errorf("the content of wasmmodule/%s is in its spec.source: restore the earlier spec.source instead", name)
-	}
-	digest, err := earlier(obj, prefix)
-	if err != nil {
-		return fmt.Errorf("wasmmodule/%s: %w", name, err)
-	}
-	if err := change(ctx, objects, name, choice(obj, digest)); err != nil {
 		return err
 	}
 	now, waits, err := r.push.awaitReady(ctx, objects, obj, digest)

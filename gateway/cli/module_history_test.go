@@ -84,6 +84,28 @@ func TestModuleRollback(t *testing.T) {
 	}
 }
 
+// What somebody pushes while a module is rolled back is not dropped without a word.
+func TestModuleRollback_SeesWhatIsPushed(t *testing.T) {
+	g := withHistory(t, "", "sha256:333")
+	pushed := false
+	g.before = func(g *fakeGateway, path string) {
+		if !pushed {
+			pushed = true
+			obj := g.copy(path)
+			obj["metadata"].(map[string]any)["annotations"] = map[string]any{contentAnnotation: "sha256:new"}
+			g.set(path, obj)
+		}
+	}
+	out, err := command(t, "module", "rollback", "m", "--kubeconfig", g.kubeconfig)
+	if err != nil || out != "wasmmodule/m rolled back: sha256:222; content sha256:new, which did not serve, was dropped\n" {
+		t.Errorf("%v %s", err, out)
+	}
+	g.before = func(g *fakeGateway, path string) { g.set(path, g.copy(path)) }
+	if _, err = command(t, "module", "rollback", "m", "--kubeconfig", g.kubeconfig); err == nil || !strings.Contains(err.Error(), "Conflict") {
+		t.Errorf("a module that is changed all the time: %v", err)
+	}
+}
+
 // What the server does not let anybody change is not rolled back.
 func TestModuleRollback_NotAllowed(t *testing.T) {
 	g := withHistory(t, "", "sha256:333")

@@ -84,8 +84,27 @@ type entry struct {
 	// setting are the calls of Set that are under way.
 	setting atomic.Int32
 
+	// pair is held while both are replaced: they tell of one revision.
+	pair   sync.Mutex
 	active atomic.Pointer[revision]
 	status atomic.Pointer[plugins.Status]
+}
+
+// tell replaces what is told, by what serves and what is told of it now.
+func (e *entry) tell(say func(serving *revision, s plugins.Status) plugins.Status) plugins.Status {
+	e.pair.Lock()
+	defer e.pair.Unlock()
+	s := say(e.active.Load(), *e.status.Load())
+	e.status.Store(&s)
+	return s
+}
+
+// serve replaces what serves and what is told of it, and returns what served before.
+func (e *entry) serve(rev *revision, s plugins.Status) *revision {
+	e.pair.Lock()
+	defer e.pair.Unlock()
+	e.status.Store(&s)
+	return e.active.Swap(rev)
 }
 
 // New makes an empty registry; the caller closes it.
@@ -159,8 +178,12 @@ func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.R
 	old := e.active.Load()
 	if old != nil && old.Same(rev) {
 		r.loads.drop(name) // what was asked for in between is not wanted any more
-		s := old.status()
-		e.status.Store(&s)
+		s := e.tell(func(serving *revision, s plugins.Status) plugins.Status {
+			if serving == old { // else it was withdrawn meanwhile
+				s = old.status()
+			}
+			return s
+		})
 		return s.Clone(), false, nil
 	}
 	next, err := r.load(ctx, name, rev)
@@ -170,12 +193,13 @@ func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.R
 		}
 	}
 	if err != nil {
-		s := *e.status.Load()
-		var refused *plugins.LoadError
-		if errors.As(err, &refused) {
-			s.Failure, s.FailedDigest = refused, rev.Digest
-			e.status.Store(&s)
-		}
+		s := e.tell(func(_ *revision, s plugins.Status) plugins.Status {
+			var refused *plugins.LoadError
+			if errors.As(err, &refused) {
+				s.Failure, s.FailedDigest = refused, rev.Digest
+			}
+			return s
+		})
 		return s.Clone(), false, err
 	}
 	next.follow(old)
@@ -183,8 +207,7 @@ func (r *Registry) set(ctx context.Context, e *entry, name string, rev plugins.R
 		r.cfg.Begins(name, next.Revision)
 	}
 	s := next.status()
-	e.status.Store(&s)
-	r.retire(e.active.Swap(next)) // nothing where old was withdrawn since
+	r.retire(e.serve(next, s)) // nothing where old was withdrawn since
 	return s.Clone(), false, nil
 }
 
@@ -195,12 +218,14 @@ func (r *Registry) Withdraw(name string, why *plugins.LoadError) {
 	if e == nil {
 		return
 	}
-	old := e.active.Swap(nil)
 	s := plugins.Status{Failure: why}
+	e.pair.Lock()
+	old := e.active.Swap(nil)
 	if old != nil {
 		s.FailedDigest = old.Digest
 	}
 	e.status.Store(&s)
+	e.pair.Unlock()
 	r.retire(old)
 }
 

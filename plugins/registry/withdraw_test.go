@@ -3,10 +3,13 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/plugins/plugintest"
 	"github.com/wasmgate/wasmgate/plugins/registry"
 )
 
@@ -49,5 +52,26 @@ func TestWhatIsWithdrawnServesNoMore(t *testing.T) {
 	}
 	if s, _ := r.Status("slow"); s.Digest() != "sha256:2" || s.Failure != nil {
 		t.Errorf("status %+v", s)
+	}
+}
+
+// Whatever is set while it is withdrawn, what is told to serve is what serves.
+func TestWhatIsToldToServeServes(t *testing.T) {
+	r := newRegistry(t)
+	for i := range 30 {
+		set(t, r, "a", plugintest.Echo("{}").Bytes())
+		var both sync.WaitGroup
+		both.Go(func() { set(t, r, "a", plugintest.Echo(fmt.Sprintf("{%d}", i%2)).Bytes()) })
+		both.Go(func() {
+			for range 50 {
+				r.Withdraw("a", &plugins.LoadError{Module: "a", Reason: plugins.CompileFailed})
+			}
+		})
+		both.Wait()
+		status, _ := r.Status("a")
+		err := r.Call(t.Context(), "a", plugins.Convert, []byte("{}"), func([]byte) error { return nil })
+		if (status.Serving != nil) != (err == nil) || (status.Serving == nil) != (status.Failure != nil) {
+			t.Fatalf("%+v, but a call says %v", status, err)
+		}
 	}
 }

@@ -119,11 +119,12 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	if !ok || candidate.Report.Ended() {
 		return nil
 	}
-	if status, _ := c.modules.Status(key.Name); status.Serving == nil { // all would fail today, and nothing be compared
+	now := c.serving(key.Name)
+	if now == "" { // all would fail today, and nothing be compared
 		q.AddAfter(key, retryDelay)
 		return nil
 	}
-	t := trial{name: key.Name, revision: candidate.Revision, report: module.Report{State: module.Running, Message: "it is being loaded"}}
+	t := trial{name: key.Name, revision: candidate.Revision, now: now, report: module.Report{State: module.Running, Message: "it is being loaded"}}
 	if r := candidate.Report; r != nil { // which may say why it could not be tried before
 		t.report.Message = r.Message
 	}
@@ -132,12 +133,26 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	if err := c.put(ctx, &t); err != nil {
 		return gvr.IgnoreNotFound(ignoreSuperseded(err))
 	}
-	return gvr.IgnoreNotFound(c.try(ctx, t, rev))
+	if err = c.try(ctx, t, rev); errors.Is(err, errUnserved) {
+		q.AddAfter(key, retryDelay)
+		return nil
+	}
+	return gvr.IgnoreNotFound(err)
+}
+
+// serving names the revision that serves, "" for none.
+func (c *Controller) serving(name string) string {
+	status, _ := c.modules.Status(name)
+	if status.Serving == nil {
+		return ""
+	}
+	return module.RevisionName(*status.Serving)
 }
 
 // trial is one candidate being tried.
 type trial struct {
 	name, revision string
+	now            string // the revision that it is compared with
 	report         module.Report
 	written        time.Time
 	failing        time.Time // since when something failed, zero for nothing
@@ -148,6 +163,9 @@ type trial struct {
 var (
 	// errSuperseded ends a trial whose candidate waits no more, or has its report.
 	errSuperseded = errors.New("the candidate waits no more, or was tried")
+	// errUnserved ends a trial whose other side serves no more: it begins anew with what
+	// serves then.
+	errUnserved = errors.New("what it was compared with serves no more")
 	// errFailing ends a trial in which something fails, and takes its time.
 	errFailing = fmt.Errorf("it was stopped %s after the first failure", patience)
 	// errLate ends a trial of what does not end.
@@ -204,7 +222,7 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 func (c *Controller) compare(ctx context.Context, t *trial, resources []schema.GroupResource) error {
 	for _, gr := range resources {
 		err := c.trials.Compare(ctx, gr, t.name, candidateName(t.name), func(part module.Part) error { return c.add(ctx, t, part) })
-		if errors.Is(err, errFailing) || errors.Is(err, errLate) {
+		if errors.Is(err, errFailing) || errors.Is(err, errLate) || errors.Is(err, errUnserved) {
 			return err
 		}
 		if err != nil && !apierrors.IsNotFound(err) { // not found: no longer served
@@ -219,10 +237,13 @@ func (c *Controller) add(ctx context.Context, t *trial, part module.Part) error 
 	for i := range part.Failures {
 		part.Failures[i].Reason = gvr.Shorten(part.Failures[i].Reason)
 	}
-	t.report.Add(part.Report)
 	if part.Conversions == 0 {
+		if c.serving(t.name) != t.now { // nothing is compared, which says nothing of the candidate
+			return errUnserved
+		}
 		t.skipped++
 	}
+	t.report.Add(part.Report)
 	if !part.Late {
 		t.late = 0
 	} else if t.late++; t.late == lateInARow {

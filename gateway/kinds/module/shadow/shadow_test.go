@@ -272,6 +272,33 @@ func TestATrialThatFailsIsBounded(t *testing.T) {
 	})
 }
 
+// A trial whose other side serves no more says nothing of the candidate, and begins anew with
+// what serves then.
+func TestATrialEndsWithWhatServes(t *testing.T) {
+	var w world
+	in(t, func(_ context.Context, told func(module.Part) error) error {
+		if err := told(module.Part{Report: module.Report{Conversions: 1}}); err != nil || len(w.all()) > 1 {
+			return err
+		}
+		w.Remove("tabs") // as when it is revoked
+		w.isSlow(true)
+		return told(module.Part{})
+	}, func(t *testing.T, begun world) {
+		w = begun
+		w.push(t, "good 2")
+		if _, r := w.report(t, time.Minute); r.State != module.Running || len(w.all()) != 1 {
+			t.Errorf("nothing serves: %+v, tried: %q", r, w.all())
+		}
+		w.isSlow(false)
+		if err := w.Set(t.Context(), "tabs", plugins.Revision{Digest: "good 1", Bytes: []byte("good 1")}); err != nil {
+			t.Fatal(err)
+		}
+		if _, r := w.report(t, time.Minute); r.State != module.Completed || r.Conversions != 1 || len(w.all()) != 2 {
+			t.Errorf("%+v, tried: %q", r, w.all())
+		}
+	})
+}
+
 // A revision that does not end is not tried for each object: neither the one that
 // waits, nor the one that serves.
 func TestATrialOfWhatDoesNotEndIsStopped(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
+	"github.com/wasmgate/wasmgate/plugins"
 	"github.com/wasmgate/wasmgate/storage"
 )
 
@@ -205,6 +206,26 @@ func TestEachCallIsTold(t *testing.T) {
 	err := c.page(t.Context(), page, []string{"e.com/v1", "e.com/v2"})
 	if !errors.Is(err, stop) || told != 3 || asked != 4 {
 		t.Errorf("%v after %d parts, and %d calls", err, told, asked)
+	}
+}
+
+// crowded has no room for any call.
+type crowded struct{ marks }
+
+func (crowded) Convert(context.Context, string, [][]byte) ([][]byte, error) {
+	return nil, fmt.Errorf("m: %w", &plugins.CallError{Kind: plugins.NoRoom})
+}
+
+// That others take all the memory is a failure of neither module.
+func TestACallWithoutRoomIsNoFailure(t *testing.T) {
+	page := storage.Page{KVs: []storage.KV{{Value: []byte(`{"apiVersion":"e.com/v1","metadata":{"name":"x"}}`)}}}
+	for name, c := range map[string]comparison{"in use": {now: crowded{}, next: marks{}}, "the candidate": {now: marks{}, next: crowded{}}} {
+		told := 0
+		c.resource, c.told = "x.e.com", func(module.Part) error { told++; return nil }
+		var full *plugins.CallError
+		if err := c.page(t.Context(), page, []string{"e.com/v1", "e.com/v2"}); !errors.As(err, &full) || told != 0 {
+			t.Errorf("%s: %v, told of %d parts", name, err, told)
+		}
 	}
 }
 
