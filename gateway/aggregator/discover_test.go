@@ -56,6 +56,8 @@ func TestWhatAServerServes(t *testing.T) {
 		"nothing":        {"g", aggregated, "", "", "bad status"},
 		"no group":       {"", aggregated, allVersions, oneVersion, "Current plains"},
 		"all is broken":  {"g", aggregated, "[]", oneVersion, "what v1.g serves: json: cannot unmarshal array"},
+		"all is much":    {"g", aggregated, `{"items":[{}` + strings.Repeat(",{}", maxSaid/2) + "]}", oneVersion, "what v1.g serves: it has 200003 values, more than 200000"},
+		"one is much":    {"g", "", "", `{"resources":[{}` + strings.Repeat(",{}", maxSaid/2) + "]}", "what v1.g serves: it has 200003 values, more than 200000"},
 		"one is broken":  {"g", "", "", "[]", "what v1.g serves: json: cannot unmarshal array"},
 		"one is wrong":   {"g", "", "", `{"resources":[{"name":"a","namespaced":true},{"name":"a/b"}]}`, "scope do not match"},
 	} {

@@ -34,6 +34,8 @@ type found struct {
 	wake chan struct{}
 	now  atomic.Pointer[discovery.Others]
 
+	reading sync.Mutex // held while an answer is decoded
+
 	mu   sync.Mutex
 	said map[schema.GroupVersion]said
 	// described is what the servers describe in version 2; wakeV2 has them asked for that.
@@ -172,12 +174,29 @@ func (b *server) discover(ctx context.Context) (out apidiscoveryv2.APIVersionDis
 		return out, err
 	}
 	var list metav1.APIResourceList
-	if err := json.Unmarshal(body, &list); err != nil {
-		return out, fmt.Errorf("what %s serves: %w", b.name, err)
+	if err := b.read(body, &list); err != nil {
+		return out, err
 	}
 	out = apidiscoveryv2.APIVersionDiscovery{Version: b.gv.Version, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 	out.Resources, err = endpoints.ConvertGroupVersionIntoToDiscovery(list.APIResources)
 	return out, err
+}
+
+// maxSaid is how many values a server may use to say what it serves: each of two bytes can
+// become an object of some hundred.
+const maxSaid = 200_000
+
+// read decodes what a server serves, one answer at a time, which takes memory.
+func (b *server) read(body []byte, into any) error {
+	if _, values := openapi.Extent(body); values > maxSaid {
+		return fmt.Errorf("what %s serves: it has %d values, more than %d", b.name, values, maxSaid)
+	}
+	b.of.found.reading.Lock()
+	defer b.of.found.reading.Unlock()
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("what %s serves: %w", b.name, err)
+	}
+	return nil
 }
 
 // maxDiscovered bounds what is shown to every client of a version, in bytes.
@@ -195,8 +214,8 @@ func showable(d apidiscoveryv2.APIVersionDiscovery) error {
 // not name serves nothing.
 func (b *server) aggregated(body []byte) (out apidiscoveryv2.APIVersionDiscovery, err error) {
 	var list apidiscoveryv2.APIGroupDiscoveryList
-	if err := json.Unmarshal(body, &list); err != nil {
-		return out, fmt.Errorf("what %s serves: %w", b.name, err)
+	if err := b.read(body, &list); err != nil {
+		return out, err
 	}
 	out.Version = b.gv.Version
 	for _, g := range list.Items {

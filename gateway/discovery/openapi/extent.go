@@ -2,8 +2,8 @@ package openapi
 
 import "github.com/wasmgate/wasmgate/crd/object"
 
-// extent is how deep a text in JSON is nested at the most, and about how many values it has.
-func extent(text []byte) (deep, values int) {
+// Extent is how deep a text in JSON is nested at the most, and about how many values it has.
+func Extent(text []byte) (deep, values int) {
 	object.Structure(text, func(c byte, depth int) bool {
 		deep = max(deep, depth)
 		if c != '}' && c != ']' {

@@ -72,7 +72,7 @@ func (f *Foreign) failed(why error) error {
 }
 
 func (f *Foreign) read(text []byte, version schema.GroupVersion) error {
-	if deep, _ := extent(text); deep > maxDepth {
+	if deep, _ := Extent(text); deep > maxDepth {
 		return fmt.Errorf("it is nested more than %d deep", maxDepth)
 	}
 	var doc struct {
@@ -105,7 +105,7 @@ func (f *Foreign) read(text []byte, version schema.GroupVersion) error {
 		if f.things[u.section][u.name] != nil {
 			continue
 		}
-		_, more := extent(all[u.section][u.name])
+		_, more := Extent(all[u.section][u.name])
 		if values += more; values > maxValues {
 			return fmt.Errorf("more than %d values are about this version", maxValues)
 		}

@@ -22,7 +22,7 @@ func CheckGiven(doc []byte) error {
 	if !json.Valid(doc) {
 		return errors.New("it is no JSON")
 	}
-	switch deep, values := extent(doc); {
+	switch deep, values := Extent(doc); {
 	case deep > maxDepth:
 		return fmt.Errorf("it is nested more than %d deep", maxDepth)
 	case values > maxValues:

@@ -11,11 +11,11 @@ func TestDepth(t *testing.T) {
 		``: 0, `1`: 0, `"{[{["`: 0, `{}`: 1, `[]`: 1, `{"a":[{}],"b":{}}`: 3, `[[],[],[]]`: 2,
 		`{"a\"{{{":1}`: 1, `{"a\\":{"b":1}}`: 2, `{"\\\"[[":["]]"]}`: 2, `["]",[]]`: 2,
 	} {
-		if got, _ := extent([]byte(text)); got != want {
+		if got, _ := Extent([]byte(text)); got != want {
 			t.Errorf("%s is %d deep, want %d", text, got, want)
 		}
 	}
-	if got, _ := extent([]byte(strings.Repeat("[", 50) + strings.Repeat("]", 50))); got != 50 {
+	if got, _ := Extent([]byte(strings.Repeat("[", 50) + strings.Repeat("]", 50))); got != 50 {
 		t.Errorf("50 arrays are %d deep", got)
 	}
 }
