@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -78,4 +79,22 @@ func sign(t *testing.T, s *server, request []byte) []byte {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// byName returns a kubeconfig like another that names a server of this machine by its name:
+// a client that compares no addresses of certificates trusts no address.
+func byName(t *testing.T, kubeconfig string) string {
+	t.Helper()
+	c, err := clientcmd.LoadFromFile(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cluster := range c.Clusters {
+		cluster.Server = strings.Replace(cluster.Server, "127.0.0.1", "localhost", 1)
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*c, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -121,3 +121,30 @@ func TestDotnet_CLI01(t *testing.T) {
 	s := newServer(t)
 	program{cmd: command(t, s.Kubeconfig, dotnet, append([]string{filepath.Join(dir, "clients.dll")}, arguments(t, s)...)...), grant: s.grant}.run(t)
 }
+
+// TestHaskell_CLI01 drives a server with a clone of github.com/kubernetes-client/haskell,
+// which haskell/build.sh has built.
+func TestHaskell_CLI01(t *testing.T) {
+	t.Parallel()
+	dir := checkout(t, "WASMGATE_CLIENT_HASKELL", "https://github.com/kubernetes-client/haskell", "build/packages/package.cache")
+	ghc, err := exec.LookPath("ghc")
+	if err != nil {
+		t.Skip("GHC is absent; install it with: apt-get install ghc")
+	}
+	sources, err := filepath.Glob(filepath.Join("haskell", "*.hs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	binary := filepath.Join(out, "client")
+	args := append(sources, "-v0", "-O0", "-package-db", filepath.Join(dir, "build", "packages"), "-outputdir", out, "-o", binary)
+	if text, err := exec.Command(ghc, args...).CombinedOutput(); err != nil {
+		t.Fatalf("ghc: %v\n%s", err, text)
+	}
+	s := newServer(t)
+	args = arguments(t, s)
+	for i := 2; i < len(args); i++ {
+		args[i] = byName(t, args[i])
+	}
+	program{cmd: command(t, byName(t, s.Kubeconfig), binary, args...), grant: s.grant}.run(t)
+}

@@ -5,8 +5,8 @@
 //
 // A client that is not installed skips its test with the command that installs
 // it; where the environment variable CI is "true" it fails the test. Those for C,
-// Java, Perl and Ruby no package manager has: environment variables name clones of their
-// repositories, and the folder that .NET's program was published to, without which their
-// tests are skipped everywhere (docs/clients.md).
+// Haskell, Java, Perl and Ruby no package manager has: environment variables name clones of
+// their repositories, and the folder that .NET's program was published to, without which
+// their tests are skipped everywhere (docs/clients.md).
 // The programs must not know which server they talk to.
 package clients
