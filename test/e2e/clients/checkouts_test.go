@@ -7,17 +7,16 @@ import (
 	"testing"
 )
 
-// checkout returns the folder of a client that no package manager installs here: the
-// environment variable names a clone of its repository. Without one the test is
-// skipped, in CI too, which cannot clone it.
-func checkout(t *testing.T, variable, repository, probe string) string {
+// installed returns the folder of a client that CI does not install: the environment
+// variable names it. Without one the test is skipped. What probe is like has to be in it.
+func installed(t *testing.T, variable, what, probe string) string {
 	t.Helper()
 	dir := os.Getenv(variable)
 	if dir == "" {
-		t.Skipf("%s is not set; it names a clone of %s, as docs/clients.md has it", variable, repository)
+		t.Skipf("%s is not set; it names %s, as docs/clients.md has it", variable, what)
 	}
-	if _, err := os.Stat(filepath.Join(dir, probe)); err != nil {
-		t.Fatalf("%s: %v", variable, err)
+	if found, err := filepath.Glob(filepath.Join(dir, probe)); err != nil || len(found) == 0 {
+		t.Fatalf("%s: there is no %s in %s: %v", variable, probe, dir, err)
 	}
 	return dir
 }
@@ -25,7 +24,7 @@ func checkout(t *testing.T, variable, repository, probe string) string {
 // TestRuby_CLI01 drives a server with a clone of github.com/kubernetes-client/ruby.
 func TestRuby_CLI01(t *testing.T) {
 	t.Parallel()
-	dir := checkout(t, "WASMGATE_CLIENT_RUBY", "https://github.com/kubernetes-client/ruby", "kubernetes/lib")
+	dir := installed(t, "WASMGATE_CLIENT_RUBY", "a clone of https://github.com/kubernetes-client/ruby", "kubernetes/lib")
 	ruby, err := exec.LookPath("ruby")
 	if err != nil {
 		t.Skip("Ruby is absent; install it with: apt-get install ruby ruby-typhoeus")
@@ -40,7 +39,7 @@ func TestRuby_CLI01(t *testing.T) {
 // last commit that has all of it.
 func TestPerl_CLI01(t *testing.T) {
 	t.Parallel()
-	dir := checkout(t, "WASMGATE_CLIENT_PERL", "https://github.com/kubernetes-client/perl", "lib/Kubernetes/ApiClient.pm")
+	dir := installed(t, "WASMGATE_CLIENT_PERL", "a clone of https://github.com/kubernetes-client/perl", "lib/Kubernetes/ApiClient.pm")
 	perl, err := exec.LookPath("perl")
 	if err != nil {
 		t.Skip("Perl is absent; install it with: apt-get install perl")
@@ -50,24 +49,20 @@ func TestPerl_CLI01(t *testing.T) {
 	program{cmd: command(t, s.Kubeconfig, perl, append(args, arguments(t, s)...)...), grant: s.grant}.run(t)
 }
 
-// TestJava_CLI01 drives a server with a clone of github.com/kubernetes-client/java, which
-// java/build.sh has built.
+// TestJava_CLI01 drives a server with the jars of a folder, those of the client and of what it
+// needs.
 func TestJava_CLI01(t *testing.T) {
 	t.Parallel()
-	dir := checkout(t, "WASMGATE_CLIENT_JAVA", "https://github.com/kubernetes-client/java", "build/classpath")
+	path := filepath.Join(installed(t, "WASMGATE_CLIENT_JAVA", "a folder with client-java's jars", "*.jar"), "*")
 	java, err := exec.LookPath("java")
 	if _, none := exec.LookPath("javac"); err != nil || none != nil {
 		t.Skip("Java is absent; install it with: apt-get install default-jdk-headless")
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "build", "classpath"))
-	if err != nil {
-		t.Fatal(err)
 	}
 	sources, err := filepath.Glob(filepath.Join("java", "*.java"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes, path := t.TempDir(), string(text)
+	classes := t.TempDir()
 	if out, err := exec.Command("javac", append([]string{"-nowarn", "-d", classes, "-cp", path}, sources...)...).CombinedOutput(); err != nil {
 		t.Fatalf("javac: %v\n%s", err, out)
 	}
@@ -79,7 +74,7 @@ func TestJava_CLI01(t *testing.T) {
 // library is in the folder kubernetes/build.
 func TestC_CLI01(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(checkout(t, "WASMGATE_CLIENT_C", "https://github.com/kubernetes-client/c", "kubernetes/build/libkubernetes.so"), "kubernetes")
+	dir := filepath.Join(installed(t, "WASMGATE_CLIENT_C", "a clone of https://github.com/kubernetes-client/c that was built", "kubernetes/build/libkubernetes.so"), "kubernetes")
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Skip("gcc is absent; install it with: apt-get install gcc libcurl4-openssl-dev")
@@ -104,16 +99,7 @@ func TestC_CLI01(t *testing.T) {
 // published to the folder that the environment variable names, with the client beside it.
 func TestDotnet_CLI01(t *testing.T) {
 	t.Parallel()
-	const variable = "WASMGATE_CLIENT_DOTNET"
-	dir := os.Getenv(variable)
-	if dir == "" {
-		t.Skipf("%s is not set; it names the folder that the program was published to, as docs/clients.md has it", variable)
-	}
-	for _, name := range []string{"clients.dll", "clients.runtimeconfig.json", "KubernetesClient.dll"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Fatalf("%s: %v", variable, err)
-		}
-	}
+	dir := installed(t, "WASMGATE_CLIENT_DOTNET", "the folder that the program was published to", "KubernetesClient.dll")
 	dotnet, err := exec.LookPath("dotnet")
 	if err != nil {
 		t.Skip(".NET is absent; docs/clients.md says what is needed")
@@ -122,11 +108,10 @@ func TestDotnet_CLI01(t *testing.T) {
 	program{cmd: command(t, s.Kubeconfig, dotnet, append([]string{filepath.Join(dir, "clients.dll")}, arguments(t, s)...)...), grant: s.grant}.run(t)
 }
 
-// TestHaskell_CLI01 drives a server with a clone of github.com/kubernetes-client/haskell,
-// which haskell/build.sh has built.
+// TestHaskell_CLI01 drives a server with a client that is in a database of packages.
 func TestHaskell_CLI01(t *testing.T) {
 	t.Parallel()
-	dir := checkout(t, "WASMGATE_CLIENT_HASKELL", "https://github.com/kubernetes-client/haskell", "build/packages/package.cache")
+	dir := installed(t, "WASMGATE_CLIENT_HASKELL", "GHC's database of packages that has kubernetes-client", "package.cache")
 	ghc, err := exec.LookPath("ghc")
 	if err != nil {
 		t.Skip("GHC is absent; install it with: apt-get install ghc")
@@ -137,7 +122,7 @@ func TestHaskell_CLI01(t *testing.T) {
 	}
 	out := t.TempDir()
 	binary := filepath.Join(out, "client")
-	args := append(sources, "-v0", "-O0", "-package-db", filepath.Join(dir, "build", "packages"), "-outputdir", out, "-o", binary)
+	args := append(sources, "-v0", "-O0", "-package-db", dir, "-outputdir", out, "-o", binary)
 	if text, err := exec.Command(ghc, args...).CombinedOutput(); err != nil {
 		t.Fatalf("ghc: %v\n%s", err, text)
 	}

@@ -1,4 +1,0 @@
-package org.jose4j.json.internal.json_simple.parser;
-
-/** Stands for a class that the client needs to load. */
-public class ParseException extends Exception {}
