@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 
@@ -189,7 +190,37 @@ func (c *Catalog) keep(name string, e *view.Entry) bool {
 		c.serve(name, e, compiled{definition: &last, converter: old.converter, fingerprint: old.fingerprint.ending()})
 		return true
 	}
-	old.resource.confirm(e.Revision)
+	if !c.storesOtherwise(e, old.resource.Def.StorageVersion) {
+		old.resource.confirm(e.Revision)
+	}
+	return false
+}
+
+// storesOtherwise tells whether a definition that cannot be served here may store objects at
+// another version: they are read then, and nothing is written until it can be served. What
+// was written all the same would be left behind by the migration of another gateway, which
+// takes it for granted that everybody writes at the version that is stored.
+func (c *Catalog) storesOtherwise(e *view.Entry, version string) bool {
+	text, err := c.crds.JSON(e)
+	if err != nil {
+		return true
+	}
+	var d struct {
+		Spec struct {
+			Versions []struct {
+				Name    string `json:"name"`
+				Storage bool   `json:"storage"`
+			} `json:"versions"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(text, &d) != nil {
+		return true
+	}
+	for _, v := range d.Spec.Versions {
+		if v.Storage && v.Name != version {
+			return true
+		}
+	}
 	return false
 }
 

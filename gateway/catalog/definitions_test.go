@@ -94,14 +94,17 @@ func definitionKey(plural string) string {
 }
 
 // stored is a definition; meta are more fields of its metadata, and the last
-// argument is what the compiler is told to do, or the storage version.
+// argument is what the compiler is told to do, with the storage version after " at ", or
+// "serve" and the storage version.
 func stored(plural, meta, do string) []byte {
 	scope, kind := do, ""
 	if version, ok := strings.CutPrefix(do, "serve "); ok {
 		scope, kind = "Cluster", version
 	}
-	return fmt.Appendf(nil, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%s.example.com"%s},"spec":{"group":"example.com","names":{"plural":%q,"kind":%q},"scope":%q}}`,
-		plural, meta, plural, kind, scope)
+	what, at, _ := strings.Cut(scope, " at ")
+	scope = what
+	return fmt.Appendf(nil, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%s.example.com"%s},"spec":{"group":"example.com","names":{"plural":%q,"kind":%q},"scope":%q,"versions":[{"name":"v0"},{"name":%q,"storage":%t}]}}`,
+		plural, meta, plural, kind, scope, at, at != "")
 }
 
 // put stores a definition and waits until the catalog has seen it. It returns
@@ -186,6 +189,32 @@ func TestDefinitionThatPanics(t *testing.T) {
 	d.put("bad", "", "serve v1")
 	if d.served("bad") == nil {
 		t.Error("a definition that was mended is not served")
+	}
+}
+
+// Where a definition that cannot be served may store objects at another version, nothing is
+// written at the former one.
+func TestNothingIsWrittenAtAFormerStorageVersion(t *testing.T) {
+	d := startCatalog(t, storagetest.NewMemory())
+	d.put("tabs", "", "serve v1")
+	for i, c := range []struct {
+		do, meta string
+		takes    bool
+	}{
+		{"fail at v1", "", true}, {"fail at v2", "", false}, {"panic at v2", "", false}, {"fail at v1", "", true}, {"fail", `,"broken`, false}, {"fail at v1", "", true},
+	} {
+		d.put("tabs", c.meta, c.do)
+		now := d.served("tabs")
+		if now == nil || now.Def.StorageVersion != "v1" {
+			t.Fatalf("%s: served is %v", c.do, now)
+		}
+		if err := d.writable(now, fmt.Sprint(i)); (err == nil) != c.takes || err != nil && storage.KindOf(err) != storage.Changed {
+			t.Errorf("%d: %s%s: a write says %v", i, c.do, c.meta, err)
+		}
+	}
+	d.put("tabs", "", "serve v2")
+	if now := d.served("tabs"); now.Def.StorageVersion != "v2" || d.writable(now, "new") != nil {
+		t.Error("what was mended takes no writes")
 	}
 }
 
