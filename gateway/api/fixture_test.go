@@ -96,6 +96,12 @@ func (c *converter) Convert(ctx context.Context, desired string, objects [][]byt
 
 func newWorld(t testing.TB, change ...func(*Setup)) *world {
 	t.Helper()
+	return worldOf(t, false, change...)
+}
+
+// worldOf is newWorld, whose lists of the past are read from the store where noPast says so.
+func worldOf(t testing.TB, noPast bool, change ...func(*Setup)) *world {
+	t.Helper()
 	w := &world{t: t, store: &asks{Memory: storagetest.NewMemory()}, observed: &observed{}, uploads: &uploads{}, asked: &deciding{ordinary{}}, converter: &converter{Converter: conversion.None{}}}
 	for i := range 3 { // so that there are revisions from before the engine's time
 		rev, err := w.store.Create(t.Context(), "/elsewhere/"+string(rune('a'+i)), nil, 0)
@@ -106,7 +112,7 @@ func newWorld(t testing.TB, change ...func(*Setup)) *world {
 			t.Fatal(err)
 		}
 	}
-	engine := engine.New(engine.Options{Store: w.store, Catalog: catalog.New(catalog.Options{
+	engine := engine.New(engine.Options{Store: w.store, NoPast: noPast, Catalog: catalog.New(catalog.Options{
 		Store: w.store, Prefix: "/registry/", Builtins: catalogtest.Builtins(t), Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return w.converter, nil },
 	})})

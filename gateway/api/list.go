@@ -28,6 +28,9 @@ func (h *Handler) list(ctx context.Context, c *Call, t resource.Target) (*reply.
 	t.Whole = f.Whole()
 	l, err := h.Engine.List(ctx, t, o)
 	if err == nil {
+		err = c.take(ctx, 2*l.Past) // as it was stored, and as it is shown
+	}
+	if err == nil {
 		said.missing(t, l.Missing)
 		resp, err = f.Collection(ctx, t, l, v)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -65,6 +66,38 @@ func TestListsTakeMemory(t *testing.T) {
 	if n := taken(); n != 0 {
 		t.Errorf("%d bytes are taken by nobody", n)
 	}
+}
+
+// What is read of the past is in memory for one list alone, however little is there by now.
+func TestListsOfThePastTakeMemory(t *testing.T) {
+	m := memory.New(1 << 20)
+	w := worldOf(t, true, within(bounds.New(bounds.Limits{Lists: m.For(memory.Lists)})))
+	for _, name := range []string{"a", "b", "c", "d"} {
+		w.do("POST", widgets, strings.Replace(a(name, ""), `"metadata":{`, `"metadata":{"annotations":{"a":"`+strings.Repeat("x", 30<<10)+`"},`, 1)).want(201, "")
+	}
+	rev, err := w.store.Revision(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		w.do("DELETE", widgets+"/"+name, "").want(200, "")
+	}
+	past := fmt.Sprintf("%s?resourceVersion=%d&resourceVersionMatch=Exact", widgets, rev)
+	resp := w.Serve(request("GET", past, ""))
+	if used, _, _ := m.Uses(); resp.Code != 200 || used[memory.Lists] < 4*60<<10 {
+		t.Fatalf("%d: %d bytes are taken", resp.Code, used[memory.Lists])
+	}
+	if resp.Write != nil {
+		if err := resp.Write(io.Discard); err != nil {
+			t.Error(err)
+		}
+	}
+	resp.Done()
+	if !m.For(memory.Lists).Take(250 << 10) {
+		t.Fatal("there is nothing")
+	}
+	w.do("GET", past, "").want(429, "memory")
+	w.do("GET", past+"&limit=1", "").want(200, "")
 }
 
 // A large object in a form that it is not kept in takes memory until it is sent; as it is

@@ -154,6 +154,11 @@ func (c *Call) Room(ctx context.Context, n int) error {
 	if n <= LargeReply {
 		return nil
 	}
+	return c.take(ctx, n)
+}
+
+// take takes memory until the reply was sent: n bytes, with what was taken for it before.
+func (c *Call) take(ctx context.Context, n int) error {
 	if err := c.Stay.Reply(ctx, n); err != nil {
 		c.Refuse()
 		return apierrors.NewTooManyRequests(err.Error(), reply.RetryAfter)

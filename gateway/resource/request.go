@@ -218,6 +218,9 @@ type List struct {
 	Shards *metav1.ShardInfo
 	// Entries are the objects, which [catalog.Resource.Objects] encodes.
 	Entries []*view.Entry
+	// Past is how many bytes were read from the store for this page alone, which nobody
+	// else keeps.
+	Past int
 	// Missing are the objects that belong to this page and are not in it, where the
 	// definition leaves out what does not convert.
 	Missing []Missing

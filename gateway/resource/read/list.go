@@ -260,6 +260,7 @@ func (e *Reader) listHistory(ctx context.Context, l *listing) (*resource.List, e
 			return nil, l.historyError(err)
 		}
 		for i, kv := range page.KVs {
+			l.result.Past += len(kv.Value)
 			full, err := l.add(ctx, strings.TrimPrefix(kv.Key, root), view.NewEntry(kv))
 			if err != nil {
 				return nil, err
