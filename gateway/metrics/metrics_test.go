@@ -76,6 +76,7 @@ func TestOwnMetrics(t *testing.T) {
 	m.Plugins.Call("gone", "wasmgate_convert", "Trap", 0.0002)
 	m.Plugins.Usage("crontab", "wasmgate_convert", 70, 1<<16)
 	m.Plugins.Usage("crontab", "wasmgate_convert", 50, 1<<17)
+	m.Plugins.Usage("crontab", "wasmgate_admit", -1, 1<<17) // nothing panics
 	m.Plugins.Usage("gone", "wasmgate_convert", 50, 1<<17)
 	m.Plugins.Discard("crontab", "wasmgate_convert", "Trap")
 	m.Plugins.Discard("gone", "wasmgate_convert", "Trap")

@@ -41,7 +41,7 @@ func (p *Plugins) Call(module, hook, result string, seconds float64) {
 // Usage adds what one call of a module's hook took: fuel, in units, and
 // the linear memory of its instance, in bytes.
 func (p *Plugins) Usage(module, hook string, fuel, memoryBytes int64) {
-	p.fuel.WithLabelValues(module, hook).Add(float64(fuel))
+	p.fuel.WithLabelValues(module, hook).Add(float64(max(fuel, 0))) // it panics below
 	p.lastFuel.WithLabelValues(module, hook).Set(float64(fuel))
 	p.memory.WithLabelValues(module).Set(float64(memoryBytes))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
@@ -54,13 +55,23 @@ func (f *fuel) begin() {
 }
 
 // used is what the call has spent until now.
-func (f *fuel) used() int64 { return f.spent + f.given - int64(f.left.Get()) }
+func (f *fuel) used() int64 { return f.with(int64(f.left.Get())) }
+
+// with is what the call has spent when it has left of what it was given. The account
+// is full rather than below zero: an instruction that fails at once may cost 1<<46.
+func (f *fuel) with(left int64) int64 {
+	now := f.given - left
+	if f.spent > math.MaxInt64-max(now, 0) {
+		return math.MaxInt64
+	}
+	return f.spent + now
+}
 
 // refuel books what was spent, and returns what the guest may spend next. The
 // slices change nothing about where a call runs out: the last one is what is
 // left of the limit, and a debt from one is booked before the next is given.
 func (f *fuel) refuel(ctx context.Context, now time.Time, left int64) (int64, error) {
-	f.spent, f.given = f.spent+f.given-left, left
+	f.spent, f.given = f.with(left), left
 	next := int64(slice)
 	if f.limit > 0 {
 		if f.spent > f.limit {

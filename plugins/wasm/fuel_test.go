@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -47,6 +48,24 @@ func TestFuelBoundsACallExactly(t *testing.T) {
 				t.Errorf("one less: %v", err)
 			}
 		})
+	}
+}
+
+// Memory that cannot be had costs what it would; a guest that asks for it again and again
+// fills the account, which never goes below zero.
+func TestTheAccountOfFuelIsFullInTheEnd(t *testing.T) {
+	code := Join(ConstI32(131_100), []byte{0x21, 2, 0x03, 0x40}, ConstI32(-1), []byte{0x40, 0, 0x1a, 0x20, 2}, ConstI32(1), []byte{0x6b, 0x22, 2, 0x0d, 0, 0x0b}, ConstI64(0))
+	f := Hook(code...)
+	f.Locals = []byte{1, 1, I32}
+	i := start(t, Echo("").With(string(plugins.Convert), f).Bytes(), plugins.Limits{Timeout: 20 * time.Second})
+	for range 2 { // each call begins with nothing
+		if _, err := i.Call(t.Context(), plugins.Convert, nil); err != nil || i.Used().Fuel != math.MaxInt64 {
+			t.Errorf("it spent %d: %v", i.Used().Fuel, err)
+		}
+	}
+	var call *plugins.CallError
+	if _, err := start(t, Echo("").With(string(plugins.Convert), f).Bytes(), plugins.Limits{Fuel: math.MaxInt64 - 1}).Call(t.Context(), plugins.Convert, nil); !errors.As(err, &call) || call.Kind != plugins.OutOfFuel {
+		t.Errorf("beyond a limit: %v", err)
 	}
 }
 
