@@ -56,6 +56,25 @@ func TestModulesKeepNothing_WP01(t *testing.T) {
 	}
 }
 
+// Nor does the first call find what the test of a module that is loaded left behind: this
+// one counts how often it is asked for memory, and each time drops a segment, which
+// nothing puts back.
+func TestTheSelfTestLeavesNothing(t *testing.T) {
+	count := plugintest.Join(plugintest.ConstI32(64), plugintest.ConstI32(64), []byte{0x28, 2, 0}, plugintest.ConstI32(1), []byte{0x6a, 0x36, 2, 0})
+	guest := plugintest.Echo("").With(plugins.ExportAlloc, plugintest.Func{Params: []byte{plugintest.I32}, Results: []byte{plugintest.I32},
+		Code: plugintest.Join(count, []byte{0xfc, 9, 0}, plugintest.ConstI32(65536))})
+	guest = guest.With(string(plugins.Convert), plugintest.Hook(plugintest.Join(plugintest.ConstI32(64), []byte{0x28, 2, 0, 0xad})...))
+	guest.Raw = map[byte][]byte{11: plugintest.List([]byte{1, 1, 7}), 12: {1}}
+	r := alone(t)
+	set(t, r, "counter", guest.Bytes())
+	for call := range 3 {
+		// Once when it started, and once for the request.
+		if reply := ask(t, r, "counter", plugins.Convert, []byte("{}")); len(reply) != 2 {
+			t.Errorf("call %d is told of %d", call, len(reply))
+		}
+	}
+}
+
 // The reply to a request is the same whatever was asked before: what a Go module
 // remembers in variables, maps, goroutines and memory that it got meanwhile, nobody
 // gets to see.

@@ -108,7 +108,8 @@ func (r *revision) describe(ctx context.Context) (err error) {
 	return nil
 }
 
-// selfTest starts the first instance, which the pool then keeps.
+// selfTest starts the first instance, which the pool then keeps unless the test is left
+// in it.
 func (r *revision) selfTest(ctx context.Context) error {
 	if err := r.describe(ctx); err != nil {
 		return err
@@ -120,6 +121,10 @@ func (r *revision) selfTest(ctx context.Context) error {
 	if err := lease.Value.Probe(ctx); err != nil {
 		lease.Discard()
 		return r.startFailed(ctx, err)
+	}
+	if lease.Value.Spent() {
+		lease.End()
+		return nil
 	}
 	lease.Return()
 	return nil
