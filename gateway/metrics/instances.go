@@ -17,7 +17,7 @@ type Instances struct {
 	// GivenBack is how many idle ones were closed to make room for others.
 	GivenBack int64
 	// HeldBack is how many were made later, as too many before them had ended in
-	// calls that failed.
+	// calls that failed, or changed what cannot be put back.
 	HeldBack int64
 }
 
@@ -44,7 +44,7 @@ var (
 	instancesGivenBack = prometheus.NewDesc("wasmgate_plugin_given_back_total",
 		"Idle instances of a module that were closed to keep to --module-idle-memory, since it was loaded.", []string{"module"}, nil)
 	instancesHeldBack = prometheus.NewDesc("wasmgate_plugin_held_back_total",
-		"Instances of a module that were started later, as too many before them had ended in failed calls, since it was loaded.", []string{"module"}, nil)
+		"Instances of a module that were started later, as too many before them had ended in failed calls, or in calls that changed what cannot be put back, since it was loaded.", []string{"module"}, nil)
 )
 
 // Describe implements [prometheus.Collector].

@@ -13,7 +13,8 @@ import (
 
 // Call calls a hook of the module of that name. check looks at the reply, which
 // belongs to it; when check fails, and after any failure in the guest, the
-// instance is thrown away, unless the error is a [Verdict]. The error is a
+// instance is thrown away, unless the error is a [Verdict]. So is one that the call
+// changed for good, and its successor waits alike. The error is a
 // *plugins.CallError, or check's.
 func (r *Registry) Call(ctx context.Context, name string, hook plugins.Hook, request []byte, check func(reply []byte) error) error {
 	_, err := r.call(ctx, name, hook, request, 1, nil, check)
@@ -79,11 +80,9 @@ func (r *Registry) callIn(ctx context.Context, lease *pool.Lease[*wasm.Instance]
 		r.cfg.Observe(name, hook, lease.Value.Used(), discarded)
 	}
 	switch {
-	case discarded == nil && lease.Value.Spent():
-		giveBack = lease.End
-	case discarded == nil:
+	case discarded == nil && !lease.Value.Spent():
 		giveBack = lease.Return
-	case wasm.Ended(ctx) != nil:
+	case discarded != nil && wasm.Ended(ctx) != nil:
 		giveBack = lease.End
 	}
 	return err

@@ -86,3 +86,17 @@ func TestWhoLeavesHoldsUpNobody(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// Those that a call changed for good are, like those that it failed in, replaced only so
+// often: a module that does that in every call would have one started for each.
+func TestWhatEachCallChangesIsReplacedSlowly(t *testing.T) {
+	r := alone(t)
+	set(t, r, "keeper", plugintest.Keepers()["data.drop"].Bytes())
+	for range 1000 { // a hundred are allowed, and ten in a second
+		ask(t, r, "keeper", plugins.Convert, []byte("{}"))
+		if r.Instances()["keeper"].HeldBack > 0 {
+			return
+		}
+	}
+	t.Errorf("none of 1000 has waited: %+v", r.Instances()["keeper"])
+}

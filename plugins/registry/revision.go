@@ -31,10 +31,11 @@ type revision struct {
 }
 
 // failures is how many instances of a module may end with a call that fails in
-// them before their successors wait: starting one costs some 10 ms of a processor
-// where Go made the module, as much as a hundred conversions, and leaves as much
-// work to the garbage collector. The burst is for lists with objects that the
-// module fails in, which are converted in ever smaller parts to find them.
+// them, or changes what nothing puts back, before their successors wait: starting
+// one costs some 10 ms of a processor where Go made the module, as much as a hundred
+// conversions, and leaves as much work to the garbage collector. The burst is for
+// lists with objects that the module fails in, which are converted in ever smaller
+// parts to find them.
 var failures = pool.Allowance{PerSecond: 10, Burst: 100, PerUse: 0.01}
 
 var epochs atomic.Uint64
