@@ -14,6 +14,9 @@ const (
 	MaxMemoryBytes   = 1 << 30
 	MaxTimeout       = 30 * time.Second
 	MaxResponseBytes = 256 << 20
+	// MaxPolicyBytes is how much is read of what a policy of others says: of what
+	// is made of it, a reply to a review, whoever asks reads no more.
+	MaxPolicyBytes = 16 << 20
 	// MaxModuleBytes is the largest module that is accepted.
 	MaxModuleBytes = 64 << 20
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/wasmgate/wasmgate/excerpt"
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
 // The operations of a policy.
@@ -89,8 +90,59 @@ type answer struct {
 	Code     *int32          `json:"code"`
 	Mutated  json.RawMessage `json:"mutated_object"`
 	// Annotations are for the audit log.
-	Annotations map[string]string `json:"audit_annotations"`
-	Warnings    []string          `json:"warnings"`
+	Annotations json.RawMessage `json:"audit_annotations"`
+	Warnings    json.RawMessage `json:"warnings"`
+}
+
+// maxTold is how many warnings are told, and how many annotations there may be.
+const maxTold = 100
+
+// walk calls each with the items of an array or object, and how many were before; none
+// for null. Of those beyond [maxTold] nothing is made: there may be millions.
+func walk(text json.RawMessage, opens byte, each func(item []byte) error) (n int, err error) {
+	if len(text) == 0 || rawjson.IsNull(text) {
+		return 0, nil
+	}
+	w, err := rawjson.Open(text, 0, true)
+	if err != nil || w.IsObject() != (opens == '{') {
+		return 0, fmt.Errorf("its answer cannot be read: %.20s does not begin with %c", text, opens)
+	}
+	for ; w.Next(); n++ {
+		if item := w.Value(); n < maxTold {
+			if err := each(item); err != nil {
+				return n, fmt.Errorf("its answer cannot be read: %w", err)
+			}
+		}
+	}
+	return n, w.Err()
+}
+
+// told are the warnings and annotations of an answer.
+func (a *answer) told() (warnings []string, annotations map[string]string, err error) {
+	n, err := walk(a.Warnings, '[', func(item []byte) error {
+		var text string
+		err := json.Unmarshal(item, &text)
+		warnings = append(warnings, text)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if n > maxTold {
+		warnings = append(warnings, fmt.Sprintf("and %d more", n-maxTold))
+	}
+	n, err = walk(a.Annotations, '{', func([]byte) error { return nil })
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case n > maxTold:
+		return nil, nil, fmt.Errorf("its answer has %d audit annotations, more than %d", n, maxTold)
+	case n > 0:
+		if err := json.Unmarshal(a.Annotations, &annotations); err != nil {
+			return nil, nil, fmt.Errorf("its answer cannot be read: %w", err)
+		}
+	}
+	return warnings, annotations, nil
 }
 
 // The reply of a webhook.
@@ -136,8 +188,12 @@ func Reply(admission, said []byte) ([]byte, error) {
 	if a.Accepted == nil {
 		return nil, errors.New("its answer does not say whether the request is accepted")
 	}
+	warnings, annotations, err := a.told()
+	if err != nil {
+		return nil, err
+	}
 	out := reply{APIVersion: r.APIVersion, Kind: "AdmissionReview", Response: response{
-		UID: asked.UID, Allowed: *a.Accepted, Annotations: a.Annotations, Warnings: a.Warnings,
+		UID: asked.UID, Allowed: *a.Accepted, Annotations: annotations, Warnings: warnings,
 	}}
 	if !*a.Accepted {
 		out.Response.Status = &status{}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,10 @@ func TestReply(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", said, got, err, want)
 		}
 	}
+	got, err := Reply([]byte(asked), []byte(`{"accepted":true,"audit_annotations":null,"warnings":["w"`+strings.Repeat(`,"x"`, maxTold+1)+`]}`))
+	if err != nil || !strings.HasSuffix(string(got), `"warnings":["w"`+strings.Repeat(`,"x"`, maxTold-1)+`,"and 2 more"]}}`) {
+		t.Errorf("of many warnings: %s, %v", got, err)
+	}
 	for said, want := range map[string]string{
 		``:                                       "cannot be read",
 		`"v1"`:                                   "cannot be read",
@@ -50,10 +55,33 @@ func TestReply(t *testing.T) {
 		`{"accepted":null}`:                      "does not say whether",
 		`{"accepted":"true"}`:                    "cannot be read",
 		`{"accepted":true,"warnings":"w"}`:       "cannot be read",
-		`{"accepted":true,"mutated_object":[1]}`: "the object that it changed is none",
+		`{"accepted":true,"warnings":{"a":"w"}}`: "cannot be read",
+		`{"accepted":true,"warnings":[1]}`:       "cannot be read",
+		`{"accepted":true,"audit_annotations":["w"]}`:                                                "cannot be read",
+		`{"accepted":true,"audit_annotations":{"a":1}}`:                                              "cannot be read",
+		`{"accepted":true,"audit_annotations":{"a":"b"` + strings.Repeat(`,"a":"b"`, maxTold) + `}}`: "its answer has 101 audit annotations, more than 100",
+		`{"accepted":true,"mutated_object":[1]}`:                                                     "the object that it changed is none",
 	} {
 		if got, err := Reply([]byte(asked), []byte(said)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %s, %v; want %s", said, got, err, want)
+		}
+	}
+}
+
+// What is made of an answer is bounded by its size, however many items it has.
+func TestManyItemsTakeNoMoreThanTheirText(t *testing.T) {
+	var names strings.Builder
+	for n := range 1 << 20 {
+		fmt.Fprintf(&names, `"%d":"",`, n)
+	}
+	for field, many := range map[string]string{`"warnings":["%s"]`: strings.Repeat(`","`, 1<<20), `"audit_annotations":{%s"":""}`: names.String()} {
+		said := fmt.Sprintf(`{"accepted":true,`+field+`}`, many)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _ = Reply([]byte(asked), []byte(said))
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(said)) {
+			t.Errorf("%s: %d bytes of %d", field, took, len(said))
 		}
 	}
 }

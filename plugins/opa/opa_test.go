@@ -3,6 +3,7 @@ package opa
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -69,6 +70,10 @@ func TestReply(t *testing.T) {
 		`[{"result":null}]`:                  `a/deny: a message is neither`,
 		`[{},{}]`:                            `a/deny has 2 results`,
 		`{`:                                  `the result of a/deny cannot be read`,
+		`{"a":[]}`:                           `the result of a/deny cannot be read`,
+		` null `:                             `{"uid":"7","allowed":true}`,
+		`[{"result":` + "\n" + `false }]`:    `{"uid":"7","allowed":true}`,
+		`[{"result": true }]`:                `a/deny is true`,
 		`[{"result":[` + strings.Repeat(`"x",`, maxMessages+1) + `"x"]}]`: `x, and 2 more"`,
 	} {
 		got, err := Reply([]byte(asked), []Result{{Entrypoint{Deny, "a/deny", 0}, []byte(set)}})
@@ -91,10 +96,33 @@ func TestTheMainEntrypointIsAReview(t *testing.T) {
 		`[{"result":{"response":{}}}]`: "does not say in response.allowed",
 		`[{"result":{}}]`:              "does not say in response.allowed",
 		`[{"result":["no"]}]`:          "system/main cannot be read",
+		`[{"result":{"response":[]}}]`: "system/main cannot be read",
+		`[{"result":{"response":{"allowed":true` + strings.Repeat(`,"a":1`, maxFields) + `}}}]`: "system/main has 101 fields in its response, more than 100",
 	} {
 		got, err := Reply([]byte(asked), []Result{{Entrypoint{Main, "system/main", 0}, []byte(set)}})
 		if text := fmt.Sprint(string(got), err); !strings.Contains(text, want) {
 			t.Errorf("%s: %s, want %s", set, text, want)
+		}
+	}
+}
+
+// What is made of a result set is bounded by its size, however many items it has.
+func TestManyItemsTakeNoMoreThanTheirText(t *testing.T) {
+	many := func(item string) string { return strings.Repeat(item+",", 1<<20) + item }
+	for _, set := range []string{
+		`[` + many(`{}`) + `]`,
+		`[{"result":[` + many(`""`) + `]}]`,
+		`[{"result":{"a":[` + many(`1`) + `]}}]`,
+		`[{"result":{"response":{` + many(`"":1`) + `}}}]`,
+	} {
+		for _, kind := range []Kind{Deny, Main} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, _ = Reply([]byte(asked), []Result{{Entrypoint{kind, "a/" + string(kind), 0}, []byte(set)}})
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 6*uint64(len(set)) {
+				t.Errorf("%s of %.30s: %d bytes of %d", kind, set, took, len(set))
+			}
 		}
 	}
 }

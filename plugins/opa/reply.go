@@ -1,11 +1,14 @@
 package opa
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
 // Result is what came of an entrypoint: the text of a result set.
@@ -14,8 +17,12 @@ type Result struct {
 	Set []byte
 }
 
-// maxMessages is how many messages are told.
-const maxMessages = 100
+const (
+	// maxMessages is how many messages are told.
+	maxMessages = 100
+	// maxFields is how many fields a response may have; there are seven.
+	maxFields = 100
+)
 
 type (
 	reply struct {
@@ -84,44 +91,74 @@ func Reply(review []byte, results []Result) ([]byte, error) {
 // single is the value of a result set, which has one result; nil where the rule is
 // undefined.
 func single(r Result) (json.RawMessage, error) {
-	var set []struct {
+	var one struct {
 		Result json.RawMessage `json:"result"`
 	}
-	if err := json.Unmarshal(r.Set, &set); err != nil {
-		return nil, fmt.Errorf("the result of %s cannot be read: %w", r.Name, err)
-	}
-	if len(set) > 1 {
-		return nil, fmt.Errorf("%s has %d results", r.Name, len(set))
-	}
-	if len(set) == 0 {
+	if rawjson.IsNull(bytes.TrimSpace(r.Set)) {
 		return nil, nil
 	}
-	return set[0].Result, nil
+	set, n, err := items(r.Set, '[', 1)
+	if err == nil && n == 1 {
+		err = json.Unmarshal(set[0], &one)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the result of %s cannot be read: %w", r.Name, err)
+	}
+	if n > 1 {
+		return nil, fmt.Errorf("%s has %d results", r.Name, n)
+	}
+	return one.Result, nil
+}
+
+// items are the first of an array or an object, at most so many; of the others, of which
+// there may be millions, nothing is made. n is how many there are.
+func items(text []byte, opens byte, most int) (first []json.RawMessage, n int, err error) {
+	if !json.Valid(text) {
+		return nil, 0, json.Unmarshal(text, &json.RawMessage{})
+	}
+	walk, err := rawjson.Open(text, 0, true)
+	if err != nil || walk.IsObject() != (opens == '{') {
+		return nil, 0, fmt.Errorf("it does not begin with %c", opens)
+	}
+	for ; walk.Next(); n++ {
+		if item := walk.Value(); n < most {
+			first = append(first, item)
+		}
+	}
+	return first, n, walk.Err()
 }
 
 // whole is the response of the main entrypoint, with the uid of the request where it
 // says none.
 func whole(value json.RawMessage, uid string) (json.RawMessage, error) {
 	var said struct {
-		Response map[string]json.RawMessage `json:"response"`
+		Response json.RawMessage `json:"response"`
 	}
+	var response map[string]json.RawMessage
 	if value == nil {
 		return nil, fmt.Errorf("%s is undefined for this request", mainName)
 	}
-	if err := json.Unmarshal(value, &said); err != nil {
+	err := json.Unmarshal(value, &said)
+	if err == nil && len(said.Response) > 0 {
+		if _, n, _ := items(said.Response, '{', 0); n > maxFields {
+			return nil, fmt.Errorf("%s has %d fields in its response, more than %d", mainName, n, maxFields)
+		}
+		err = json.Unmarshal(said.Response, &response)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", mainName, err)
 	}
-	if said.Response["allowed"] == nil {
+	if response["allowed"] == nil {
 		return nil, fmt.Errorf("%s does not say in response.allowed whether the request is allowed", mainName)
 	}
-	if id := string(said.Response["uid"]); id == "" || id == `""` {
+	if id := string(response["uid"]); id == "" || id == `""` {
 		text, err := json.Marshal(uid)
 		if err != nil {
 			return nil, err
 		}
-		said.Response["uid"] = text
+		response["uid"] = text
 	}
-	return json.Marshal(said.Response)
+	return json.Marshal(response)
 }
 
 // messages are what a rule says: a set of texts, or of objects with a msg, one text, or
@@ -130,16 +167,16 @@ func messages(name string, value json.RawMessage) (all []string, err error) {
 	if value == nil {
 		return nil, nil
 	}
-	var set []json.RawMessage
-	var one any
+	set, n := []json.RawMessage{value}, 1
 	switch {
-	case json.Unmarshal(value, &set) == nil && value[0] == '[':
-	case json.Unmarshal(value, &one) == nil && one == false:
+	case value[0] == '[':
+		if set, n, err = items(value, '[', maxMessages+1); err != nil {
+			return nil, err
+		}
+	case string(value) == "false":
 		return nil, nil
-	case one == true:
+	case string(value) == "true":
 		return []string{name + " is true"}, nil
-	default:
-		set = []json.RawMessage{value}
 	}
 	for i, item := range set {
 		text, err := message(item)
@@ -147,7 +184,7 @@ func messages(name string, value json.RawMessage) (all []string, err error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if i == maxMessages {
-			return append(all, fmt.Sprintf("and %d more", len(set)-i)), nil
+			return append(all, fmt.Sprintf("and %d more", n-i)), nil
 		}
 		all = append(all, text)
 	}

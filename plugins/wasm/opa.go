@@ -141,17 +141,19 @@ func (p *policy) text(ctx context.Context, env *environment, mod api.Module, val
 	if err != nil {
 		return nil, err
 	}
-	return terminated(mod, at, most)
+	return terminated(mod, at, most, 0)
 }
 
-// terminated copies a text that ends with a zero.
-func terminated(mod api.Module, at uint64, most int64) ([]byte, error) {
+// terminated copies a text that ends with a zero; what there is before it counts, too.
+func terminated(mod api.Module, at uint64, most, before int64) ([]byte, error) {
 	size := int64(mod.Memory().Size())
-	view, ok := mod.Memory().Read(uint32(at), uint32(max(0, min(size-int64(at), most+1))))
+	view, ok := mod.Memory().Read(uint32(at), uint32(max(0, min(size-int64(at), most-before+1))))
 	end := bytes.IndexByte(view, 0)
 	switch {
 	case ok && end >= 0:
 		return append(make([]byte, 0, end), view[:end]...), nil
+	case ok && before > 0 && int64(len(view)) > most-before:
+		return nil, &misuse{fmt.Sprintf("its results are longer than the limit of %d bytes together", most)}
 	case ok && int64(len(view)) > most:
 		return nil, &misuse{fmt.Sprintf("a text is longer than the limit of %d bytes", most)}
 	}
@@ -226,16 +228,17 @@ func (opaSpeaker) probe(context.Context, *Instance) error { return nil }
 func (opaSpeaker) ask(ctx context.Context, i *Instance, export string, _ *function, request []byte) ([]byte, error) {
 	bad := func(err error) error { return i.callError(export, plugins.BadReply, firstLine(err.Error()), err) }
 	var results []opa.Result
+	taken := int64(0)
 	for _, e := range i.env.policy.entrypoints {
 		input, err := opa.Input(e.Kind, request, i.module.config)
 		if err != nil {
 			return nil, bad(err)
 		}
-		set, err := i.evaluate(ctx, e.ID, input)
+		set, err := i.evaluate(ctx, e.ID, input, taken)
 		if err != nil {
 			return nil, i.failure(export, err)
 		}
-		results = append(results, opa.Result{Entrypoint: e, Set: set})
+		results, taken = append(results, opa.Result{Entrypoint: e, Set: set}), taken+int64(len(set))
 	}
 	reply, err := opa.Reply(request, results)
 	if err != nil {
@@ -244,8 +247,8 @@ func (opaSpeaker) ask(ctx context.Context, i *Instance, export string, _ *functi
 	return reply, nil
 }
 
-// evaluate is the result set of an entrypoint.
-func (i *Instance) evaluate(ctx context.Context, entrypoint int32, input []byte) ([]byte, error) {
+// evaluate is the result set of an entrypoint. Those before it took so many bytes.
+func (i *Instance) evaluate(ctx context.Context, entrypoint int32, input []byte, taken int64) ([]byte, error) {
 	p := i.env.policy
 	if _, err := p.invoke(ctx, i.env, opaHeapSet, p.heap); err != nil {
 		return nil, err
@@ -264,5 +267,5 @@ func (i *Instance) evaluate(ctx context.Context, entrypoint int32, input []byte)
 	if err != nil {
 		return nil, err
 	}
-	return terminated(i.guest, result, i.module.limits.ResponseBytes)
+	return terminated(i.guest, result, min(i.module.limits.ResponseBytes, plugins.MaxPolicyBytes), taken)
 }

@@ -30,7 +30,7 @@ func opaImports() []imported {
 
 // said is a line of a policy.
 func (env *environment) said(ctx context.Context, mod api.Module, at uint64) string {
-	text, err := terminated(mod, uint64(api.DecodeU32(at)), maxLog)
+	text, err := terminated(mod, uint64(api.DecodeU32(at)), maxLog, 0)
 	if err != nil {
 		panic(err)
 	}

@@ -137,6 +137,36 @@ func TestPoliciesOfOPAThatDoNotKeepToTheirABI(t *testing.T) {
 	}
 }
 
+// What a policy answers is bounded together, and by what whoever asks reads of a reply.
+func TestResultsOfOPAAreBoundedTogether(t *testing.T) {
+	two := opaGuest(ConstI32(opaAt(opaDenied))).With(opaDump, Func{Params: []byte{I32}, Results: []byte{I32},
+		Code: Join(when(1, opaAt(opaFunctions)), ConstI32(DataAt+int32(len(opaTexts))))})
+	two.Data = append(two.Data, `{"deny":0,"warn":1}`+"\x00"...)
+	long := Join(ConstI32(131072), ConstI32('x'), ConstI32(plugins.MaxPolicyBytes+1), []byte{0xfc, 11, 0}, ConstI32(131072))
+	large := opaGuest(long)
+	large.Pages = 300
+	for name, c := range map[string]struct {
+		guest Guest
+		most  int64
+		want  string
+	}{
+		"as much": {two, 2 * int64(len(opaDenied)), ""},
+		"more":    {two, 2*int64(len(opaDenied)) - 1, "its results are longer than the limit of 37 bytes together"},
+		"large":   {large, 32 << 20, "a text is longer than the limit of 16777216 bytes"},
+	} {
+		i := start(t, opaBytes(t, c.guest, 1, 2), plugins.Limits{ResponseBytes: c.most})
+		_, err := i.Call(t.Context(), plugins.Admit, []byte(policyReview))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	answer := waPCPolicy(respond(0, plugins.MaxPolicyBytes+1))
+	answer.Pages = 300
+	if _, err := start(t, answer.Bytes(), plugins.Limits{}).Call(t.Context(), plugins.Admit, []byte(policyReview)); err == nil || !strings.Contains(err.Error(), "the reply has 16777217 bytes, more than the limit of 16777216") {
+		t.Errorf("of Kubewarden: %v", err)
+	}
+}
+
 // What a policy says of itself before it serves decides whether it does.
 func TestPoliciesOfOPAThatAreRefused(t *testing.T) {
 	good := opaGuest(ConstI32(opaAt(opaDenied)))

@@ -107,7 +107,7 @@ func (waPCSpeaker) ask(ctx context.Context, i *Instance, export string, fn *func
 func (i *Instance) exchange(ctx context.Context, export, operation string, fn *function, request []byte) ([]byte, error) {
 	i.env.exchange = exchange{operation: operation, request: request}
 	defer func() { i.env.exchange = exchange{} }()
-	i.env.responseBytes = i.module.limits.ResponseBytes
+	i.env.responseBytes = min(i.module.limits.ResponseBytes, plugins.MaxPolicyBytes)
 	stack := [2]uint64{uint64(len(operation)), uint64(len(request))}
 	i.env.running = fn
 	if err := fn.CallWithStack(ctx, stack[:]); err != nil {
