@@ -97,12 +97,13 @@ func (m *Module) withMemory(ctx context.Context, memory *linear.Memory) context.
 	}))
 }
 
-// begins is how much memory an instance begins with.
+// begins is how much memory an instance begins with: the one that it has, under however
+// many names.
 func (m *Module) begins() (bytes int) {
 	for _, memory := range m.compiled.ExportedMemories() {
-		bytes += int(memory.Min()) * pageBytes
+		return int(memory.Min()) * pageBytes
 	}
-	return bytes
+	return 0
 }
 
 // takeRoom takes the memory that an instance begins with.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/plugins"
 	. "github.com/wasmgate/wasmgate/plugins/plugintest"
+	"github.com/wasmgate/wasmgate/plugins/wasm/binary"
 )
 
 // pages is a room of so many pages.
@@ -25,6 +26,38 @@ func (p *pages) Take(n int) bool {
 func (p *pages) Give(n int) { p.left.Add(int64(n)) }
 
 func (p *pages) Wait(_ context.Context, n int, _ time.Duration) bool { return p.Take(n) }
+
+// A memory that has several names takes the room of one.
+func TestTheMemoryOfAnInstanceIsTakenOnce(t *testing.T) {
+	room := &pages{}
+	room.left.Store(2 * pageBytes)
+	e, err := NewEngine(t.Context(), Config{Room: room})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close(context.Background()) }()
+	g := Echo("{}")
+	plain, err := binary.Decode(g.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Raw = map[byte][]byte{7: Join(Number(len(plain.Exports)+1), plain.Content(binary.ExportSection)[1:], Counted([]byte("again")), []byte{2, 0})}
+	m, err := e.Load(t.Context(), Source{Name: "m", Bytes: g.Bytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = m.Close(context.Background()) }()
+	i, err := m.Instantiate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := room.left.Load(); left != 0 {
+		t.Errorf("%d bytes are left of two pages", left)
+	}
+	if err := i.Close(); err != nil || room.left.Load() != 2*pageBytes {
+		t.Errorf("%d bytes come back: %v", room.left.Load(), err)
+	}
+}
 
 // Instances take no more memory than there is room for, all together: who wants to grow
 // is told that it cannot, who wants to begin is refused. It comes back with the end of a
