@@ -69,6 +69,31 @@ func TestTheAccountOfFuelIsFullInTheEnd(t *testing.T) {
 	}
 }
 
+// What joins cost that move many locals is charged, and what few do costs nothing more.
+func TestManyLocalsCostWhereWaysJoin(t *testing.T) {
+	// Four that join: a block that a branch leaves, the branch, an if, and a loop.
+	code := Join([]byte{0x02, 0x40, 0x20, 0, 0x0d, 0, 0x0b}, []byte{0x20, 0, 0x04, 0x40, 0x0b}, []byte{0x03, 0x40, 0x0b}, ConstI64(0))
+	spent := func(locals int, code []byte) int64 {
+		f := Hook(code...)
+		f.Locals = Join([]byte{1}, Number(locals), []byte{I64})
+		i := start(t, Echo("").With(string(plugins.Convert), f).Bytes(), plugins.Limits{})
+		if _, err := i.Call(t.Context(), plugins.Convert, nil); err != nil {
+			t.Fatal(err)
+		}
+		return i.Used().Fuel
+	}
+	few := spent(1, code)
+	for locals, want := range map[int]int64{98: 0, 100: 5, 1098: 5 * 500} { // and two parameters; entering costs, too
+		if got := spent(locals, code) - few; got != want {
+			t.Errorf("%d locals cost %d more, not %d", locals, got, want)
+		}
+	}
+	again := Join(ConstI32(10), []byte{0x21, 1, 0x03, 0x40, 0x20, 1}, ConstI32(1), []byte{0x6b, 0x22, 1, 0x0d, 0, 0x0b}, ConstI64(0))
+	if got := spent(1098, again) - spent(1, again); got != 10*3*500 {
+		t.Errorf("a loop that runs ten times costs %d more", got) // the branch, and, charged with it, the loop and the function
+	}
+}
+
 func TestStartingNeedsFuel(t *testing.T) {
 	g := Echo("{}").With("_initialize", Func{Code: Forever})
 	_, err := load(t, g.Bytes(), plugins.Limits{Fuel: 100_000}).Instantiate(t.Context())

@@ -14,6 +14,7 @@ const (
 
 	opBr           = 0x0c
 	opBrIf         = 0x0d
+	opBrTable      = 0x0e
 	opCallIndirect = 0x11
 	opLocalGet     = 0x20
 	opLocalSet     = 0x21
@@ -78,6 +79,16 @@ var bulk = map[binary.Opcode]work{
 	opTableFill:  {10, 0},
 }
 
+// fewLocals is how many locals a function may have that are not charged. Where ways
+// through a function join, the compiler moves each local that differs between them, on
+// every way, and has a place for it in the frame: an if that is not taken may take 100
+// microseconds. What optimizing compilers emit has some dozens.
+const fewLocals = 100
+
+// joining is what a join costs, and entering the function: half an instruction for
+// each local beyond the few.
+func joining(locals int) int64 { return int64(max(0, locals-fewLocals)) / 2 }
+
 // plan is what a function is charged.
 type plan struct {
 	// entry is the cost of entering it, 0 if its first loop is charged that
@@ -93,7 +104,8 @@ type plan struct {
 // costs makes the plan of a function.
 func (w *writer) costs(body binary.Body) (plan, error) {
 	t := w.m.FuncType(body.Func)
-	p := plan{entry: int64(len(t.Params) + len(t.Results))}
+	join := joining(body.Locals)
+	p := plan{entry: int64(len(t.Params)+len(t.Results)) + join}
 	region := &p.entry
 	type place struct{ loop, depth int }
 	open := []place{} // the loops around the instruction
@@ -107,14 +119,14 @@ func (w *writer) costs(body binary.Body) (plan, error) {
 		switch in.Op {
 		case opBlock, opIf:
 			takes, gives := w.arity(in)
-			*region += int64(takes + gives)
+			*region += int64(takes+gives) + join
 			if in.Op == opIf {
 				*region++
 			}
 		case opLoop:
 			folded = folded || straight
 			takes, gives := w.arity(in)
-			*region += int64(takes + gives)
+			*region += int64(takes+gives) + join
 			open = append(open, place{len(p.loops), in.Depth + 1})
 			p.loops = append(p.loops, int64(takes))
 		case opEnd:
@@ -124,6 +136,9 @@ func (w *writer) costs(body binary.Body) (plan, error) {
 		case opElse:
 		default:
 			*region++
+			if in.Op == opBr || in.Op == opBrIf || in.Op == opBrTable {
+				*region += join
+			}
 			if special, ok := bulk[in.Op]; ok {
 				*region += special.fixed
 				p.bulk = true
