@@ -382,21 +382,6 @@ func (r *answer) version() string {
 	return version
 }
 
-// tree is the body, parsed.
-func (r *answer) tree() map[string]any {
-	r.t.Helper()
-	var tree map[string]any
-	if err := json.Unmarshal([]byte(r.body), &tree); err != nil {
-		r.t.Fatalf("%v: %.300s", err, r.body)
-	}
-	return tree
-}
-
-// a is a widget's JSON.
-func a(name, spec string) string {
-	return `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{` + spec + `}}`
-}
-
 // frames is a client of a stream. Each flush waits until the client takes it.
 type frames struct {
 	buf   bytes.Buffer

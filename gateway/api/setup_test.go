@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -60,4 +61,19 @@ func unready(t *testing.T) *engine.Engine {
 		Store: store, Prefix: "/registry/", Builtins: []*crd.Definition{definition.Definition()}, Compile: catalogtest.Compile,
 		Convert: func(*crd.Definition) (conversion.Converter, error) { return nil, nil },
 	})})
+}
+
+// a is a widget's JSON.
+func a(name, spec string) string {
+	return `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{` + spec + `}}`
+}
+
+// tree is the body, parsed.
+func (r *answer) tree() map[string]any {
+	r.t.Helper()
+	var tree map[string]any
+	if err := json.Unmarshal([]byte(r.body), &tree); err != nil {
+		r.t.Fatalf("%v: %.300s", err, r.body)
+	}
+	return tree
 }
