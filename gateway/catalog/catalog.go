@@ -202,7 +202,7 @@ func (c *Catalog) advance(revision int64) {
 
 // AwaitRedefined waits until the catalog knows what became of r's definition
 // after revision: it returns nil when r stands for a later one too, and
-// [ErrReplaced] when it does not. A definition that is gone from the store is
+// [ErrReplaced] when it does not; where a later one cannot be served here, it is unavailable. A definition that is gone from the store is
 // known to be gone only when its last form, which takes no new objects, is not
 // served any more.
 func (c *Catalog) AwaitRedefined(ctx context.Context, r *Resource, revision int64, gone bool) error {
@@ -218,6 +218,9 @@ func (c *Catalog) AwaitRedefined(ctx context.Context, r *Resource, revision int6
 			return ErrReplaced
 		case r.definedAt.Load() != revision:
 			return nil
+		}
+		if err := r.barred(); err != nil {
+			return err
 		}
 		select {
 		case <-changed:

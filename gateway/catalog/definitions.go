@@ -190,9 +190,12 @@ func (c *Catalog) keep(name string, e *view.Entry) bool {
 		c.serve(name, e, compiled{definition: &last, converter: old.converter, fingerprint: old.fingerprint.ending()})
 		return true
 	}
-	if !c.storesOtherwise(e, old.resource.Def.StorageVersion) {
-		old.resource.confirm(e.Revision)
+	// What is being deleted takes no objects, and has to let go those that there are.
+	if !old.resource.Def.Terminating && c.storesOtherwise(e, old.resource.Def.StorageVersion) {
+		old.resource.unserved.Store(e.Revision)
+		return false
 	}
+	old.resource.confirm(e.Revision)
 	return false
 }
 

@@ -211,10 +211,32 @@ func TestNothingIsWrittenAtAFormerStorageVersion(t *testing.T) {
 		if err := d.writable(now, fmt.Sprint(i)); (err == nil) != c.takes || err != nil && storage.KindOf(err) != storage.Changed {
 			t.Errorf("%d: %s%s: a write says %v", i, c.do, c.meta, err)
 		}
+		// Who was refused is told so at once, as long as nothing is served that takes it.
+		_, since := now.Definition()
+		if c.takes {
+			since-- // what it was when it was refused
+		}
+		if err := d.AwaitRedefined(t.Context(), now, since, false); (err == nil) != c.takes || err != nil && !apierrors.IsServiceUnavailable(err) {
+			t.Errorf("%d: %s%s: who was refused is told %v", i, c.do, c.meta, err)
+		}
 	}
 	d.put("tabs", "", "serve v2")
 	if now := d.served("tabs"); now.Def.StorageVersion != "v2" || d.writable(now, "new") != nil {
 		t.Error("what was mended takes no writes")
+	}
+}
+
+// One that is being deleted lets its objects go, whatever else is stored of it.
+func TestWhatIsDeletedLetsItsObjectsGo(t *testing.T) {
+	d := startCatalog(t, storagetest.NewMemory())
+	d.put("tabs", "", "serve v1")
+	d.put("tabs", "", "fail at v2")
+	const deleted = `,"deletionTimestamp":"2026-01-01T00:00:00Z"`
+	for i, meta := range []string{deleted, deleted + `,"annotations":{"a":"b"}`} {
+		d.put("tabs", meta, "fail at v2")
+		if now := d.served("tabs"); now == nil || !now.Def.Terminating || d.writable(now, fmt.Sprint(i)) != nil {
+			t.Errorf("%d: served is %v", i, now)
+		}
 	}
 }
 

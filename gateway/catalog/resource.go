@@ -2,8 +2,10 @@ package catalog
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/conversion"
@@ -39,9 +41,9 @@ type Resource struct {
 	showing *showing
 	// definition is the key of the CustomResourceDefinition in the store, ""
 	// for built-ins, and definedAt its latest revision that the resource stands
-	// for.
-	definition string
-	definedAt  atomic.Int64
+	// for. unserved is one that it does not stand for, and that cannot be served here.
+	definition          string
+	definedAt, unserved atomic.Int64
 }
 
 // ErrReplaced tells that a write met a definition that is no longer the
@@ -76,6 +78,15 @@ func (r *Resource) Definition() (key string, revision int64) { return r.definiti
 
 // confirm lets the resource stand for a revision of its definition.
 func (r *Resource) confirm(revision int64) { r.definedAt.Store(revision) }
+
+// barred is why nothing is written while the resource does not stand for what is stored of
+// its definition, which cannot be served here; nil where it does, or may soon.
+func (r *Resource) barred() error {
+	if r.unserved.Load() <= r.definedAt.Load() {
+		return nil
+	}
+	return apierrors.NewServiceUnavailable(fmt.Sprintf("the definition of %s cannot be served by this gateway as it is stored now, and may store objects at another version: nothing is written until it can, see the gateway's log", r.GroupResource()))
+}
 
 // newResource makes a resource; a nil converter is that of the definition, or
 // None.

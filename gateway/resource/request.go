@@ -218,8 +218,8 @@ type List struct {
 	Shards *metav1.ShardInfo
 	// Entries are the objects, which [catalog.Resource.Objects] encodes.
 	Entries []*view.Entry
-	// Past is how many bytes were read from the store for this page alone, which nobody
-	// else keeps.
+	// Past is how many bytes the entries have as they are stored, where they were read from
+	// the store for this page alone and nobody else keeps them.
 	Past int
 	// Missing are the objects that belong to this page and are not in it, where the
 	// definition leaves out what does not convert.

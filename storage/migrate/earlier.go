@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 
 	"github.com/wasmgate/wasmgate/storage"
 )
@@ -47,6 +48,9 @@ func (r *run) neededChange(ctx context.Context, key string, revision int64) (boo
 		return false, nil
 	}
 	_, changed, err := r.rewrite(ctx, was.KVs[0])
+	if away := (*awayError)(nil); errors.As(err, &away) { // which says nothing of what was there
+		return false, err
+	}
 	return changed && err == nil, nil
 }
 

@@ -77,6 +77,29 @@ func TestRunAfterHistoryIsGone(t *testing.T) {
 	}
 }
 
+// TestRunCannotSayWhatWasDone: what an earlier run did is not passed over while Rewrite says
+// nothing of what was there before.
+func TestRunCannotSayWhatWasDone(t *testing.T) {
+	m := fill(t, 10)
+	saved := Progress{Revision: mustRevision(t, m)}
+	set(m, "/p/0000", "v2 0")
+	full := true
+	o := Options{Prefix: "/p/", From: saved, Since: saved.Revision, Rewrite: func(ctx context.Context, kv storage.KV) ([]byte, bool, error) {
+		if full && kv.Key == "/p/0000" && kv.Revision <= saved.Revision {
+			return nil, false, Later(errSentinel)
+		}
+		return toV2(ctx, kv)
+	}}
+	p, err := Run(t.Context(), m, o)
+	if !errors.Is(err, errSentinel) || p.Done != 0 || p.Cursor != "" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	full, o.From, o.Since = false, p, p.Revision
+	if p, err = Run(t.Context(), m, o); err != nil || p.Done != 10 || p.Rewritten != 10 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 // TestRunBesideWriters: what others write while a run goes on is none of its
 // work, unless the crashed run had rewritten it before.
 func TestRunBesideWriters(t *testing.T) {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -54,6 +57,41 @@ func TestMigration_whatSaysNothingOfObjects_CRD32(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A migration for which there is no room waits for as long as it says, whatever it writes of
+// that, and gives up an object for which there is never any.
+func TestMigration_withoutRoomRests_CRD32(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.WithCronTabs(t, 0)
+		r := newRewriter("v1", oldObjects(3))
+		r.visit = func(_ context.Context, call int, name string) error {
+			if name == "work/tab-001" && call < 1000 {
+				return apierrors.NewTooManyRequests("no room", 1)
+			}
+			return nil
+		}
+		createMigration(t, o, nil)
+		stop := controllertest.Start(t, o, migration.New(o, r, r))
+		defer stop()
+		calls := func(after time.Duration) (n int) {
+			<-time.After(after)
+			synctest.Wait()
+			r.locked(func() { n = len(r.calls) })
+			return n
+		}
+		if n := calls(10500 * time.Millisecond); n < 9 || n > 11 {
+			t.Errorf("%d attempts in ten seconds", n)
+		}
+		n := calls(5 * time.Minute)
+		status, _, message := controllertest.Condition(controllertest.MustGet(t, o, gvr.Migrations, "", migrationName), "Failed")
+		if n != 60 || status != "True" || !strings.HasPrefix(message, "given up after 60 attempts: trying again: no room") {
+			t.Errorf("%d attempts; Failed is %s: %s", n, status, message)
+		}
+		if got := storedVersions(t, o); len(got) != 2 {
+			t.Errorf("storedVersions %v", got)
+		}
+	})
 }
 
 // A migration whose last pass is clean has succeeded, however many there were.

@@ -9,11 +9,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
@@ -72,6 +74,8 @@ const (
 	maxPasses = 12
 	// maxFailedPasses is how many passes may leave failed objects behind.
 	maxFailedPasses = 3
+	// maxCrowded is how often in a row there may be no room for one object.
+	maxCrowded = 60
 	// maxConflicts is how often a write that conflicts is tried again.
 	maxConflicts = 8
 )
@@ -96,6 +100,17 @@ type Controller struct {
 	saveEvery     time.Duration
 	controlsEvery time.Duration
 	retryAfter    time.Duration
+	// resting are the migrations that wait, by name: what they say of that wakes them.
+	resting sync.Map // of rest
+}
+
+// rest is how a migration waits.
+type rest struct {
+	uid   types.UID
+	until time.Time
+	// cursor is where it had no room, and times how often in a row.
+	cursor string
+	times  int
 }
 
 // New returns the controller.
@@ -127,10 +142,19 @@ func (m *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 
 func (m *Controller) reconcile(ctx context.Context, q controller.Queue, key controller.Key) error {
 	obj, err := m.objects.Get(ctx, gvr.Migrations, "", key.Name)
+	if apierrors.IsNotFound(err) {
+		m.resting.Delete(key.Name)
+		return nil
+	}
 	if err != nil {
-		return gvr.IgnoreNotFound(err)
+		return err
 	}
 	if obj.GetDeletionTimestamp() != nil || ended(obj) {
+		m.resting.Delete(key.Name)
+		return nil
+	}
+	if left := m.rests(obj); left > 0 {
+		q.AddAfter(key, left)
 		return nil
 	}
 	j := &job{Controller: m, key: key, uid: obj.GetUID(), gr: resourceOf(obj)}
@@ -152,6 +176,9 @@ func (m *Controller) reconcile(ctx context.Context, q controller.Queue, key cont
 	case errors.As(err, &final):
 		return j.report(ctx, failed, final.Error())
 	case errors.As(err, &wait):
+		if m.rest(j, wait) == maxCrowded {
+			return j.report(ctx, failed, gvr.Shorten(fmt.Sprintf("given up after %d attempts: %s; status.storedVersions was left alone", maxCrowded, wait.message)))
+		}
 		q.AddAfter(key, wait.after)
 		return j.report(ctx, running, wait.message)
 	case errors.Is(err, errControlsChanged):
@@ -161,6 +188,28 @@ func (m *Controller) reconcile(ctx context.Context, q controller.Queue, key cont
 		return nil // the migration itself was deleted
 	}
 	return err
+}
+
+// rests is for how long a migration is to wait yet.
+func (m *Controller) rests(obj *unstructured.Unstructured) time.Duration {
+	r, ok := m.resting.Load(obj.GetName())
+	if !ok || r.(rest).uid != obj.GetUID() {
+		return 0
+	}
+	return time.Until(r.(rest).until)
+}
+
+// rest lets a migration wait, and tells how often in a row it had no room at one place.
+func (m *Controller) rest(j *job, wait *later) (times int) {
+	next := rest{uid: j.uid, until: time.Now().Add(wait.after)}
+	if wait.crowded {
+		next.cursor, next.times = j.state.Cursor, 1
+		if r, ok := m.resting.Load(j.key.Name); ok && r.(rest).uid == j.uid && r.(rest).times > 0 && r.(rest).cursor == next.cursor {
+			next.times += r.(rest).times
+		}
+	}
+	m.resting.Store(j.key.Name, next)
+	return next.times
 }
 
 func (m *Controller) exists(ctx context.Context, j *job) bool {
@@ -181,6 +230,7 @@ func failf(format string, args ...any) error {
 type later struct {
 	after   time.Duration
 	message string
+	crowded bool // there was no room to convert
 }
 
 func (e *later) Error() string { return e.message }

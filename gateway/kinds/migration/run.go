@@ -126,9 +126,9 @@ func (j *job) pass(ctx context.Context) (migrate.Progress, error) {
 		return result, errControlsChanged
 	case unsaved != nil:
 	case errors.Is(err, ErrDefinitionChanged):
-		return result, &later{servingPoll, "going on with the definition as it is now"}
+		return result, &later{after: servingPoll, message: "going on with the definition as it is now"}
 	case apierrors.IsTooManyRequests(err):
-		return result, &later{j.retryAfter, gvr.Shorten("trying again: " + err.Error())}
+		return result, &later{after: j.retryAfter, message: gvr.Shorten("trying again: " + err.Error()), crowded: true}
 	}
 	return result, fmt.Errorf("rewrite %s: %w", j.gr, errors.Join(err, unsaved))
 }

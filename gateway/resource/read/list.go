@@ -233,7 +233,13 @@ func (e *Reader) listExact(ctx context.Context, l *listing) (*resource.List, err
 		}
 		return &l.result, nil
 	}
-	return e.listHistory(ctx, l)
+	out, err := e.listHistory(ctx, l)
+	if err == nil {
+		for _, entry := range out.Entries {
+			out.Past += entry.StoredSize()
+		}
+	}
+	return out, err
 }
 
 // historyPage is how many keys are read from the store at once, at the most.
@@ -260,7 +266,6 @@ func (e *Reader) listHistory(ctx context.Context, l *listing) (*resource.List, e
 			return nil, l.historyError(err)
 		}
 		for i, kv := range page.KVs {
-			l.result.Past += len(kv.Value)
 			full, err := l.add(ctx, strings.TrimPrefix(kv.Key, root), view.NewEntry(kv))
 			if err != nil {
 				return nil, err

@@ -2,13 +2,13 @@ package write
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/storage"
@@ -39,14 +39,21 @@ func (e *Writer) DeleteUnreadable(ctx context.Context, t resource.Target, o *met
 			return apierrors.NewInvalid(gk, t.Name, field.ErrorList{field.Invalid(field.NewPath(optionUnreadable), true,
 				"is exclusively used to delete corrupt object(s), try again by removing this option")})
 		}
+		_, since := t.Resource.Definition()
 		_, err = t.Resource.Writer(e.store).Delete(ctx, key, kv.Revision)
-		switch storage.KindOf(err) {
-		case storage.Conflict, storage.NotFound: // somebody wrote: it may be readable now
+		var s *storage.Error
+		switch {
+		case err == nil:
+		case !errors.As(err, &s):
+			return t.StoreError(err)
+		case s.Kind == storage.Conflict, s.Kind == storage.NotFound: // somebody wrote: it may be readable now
 			continue
-		case storage.Changed:
-			return catalog.ErrReplaced
-		}
-		if err != nil {
+		case s.Kind == storage.Changed:
+			if err := e.catalog.AwaitRedefined(ctx, t.Resource, since, s.Current == nil); err != nil {
+				return err
+			}
+			continue
+		default:
 			return t.StoreError(err)
 		}
 		e.log.Warn().Str("resource", t.GroupResource().String()).Str("namespace", t.Namespace).Str("name", t.Name).

@@ -124,7 +124,7 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		q.AddAfter(key, retryDelay)
 		return nil
 	}
-	t := trial{name: key.Name, revision: candidate.Revision, now: now, report: module.Report{State: module.Running, Message: "it is being loaded"}}
+	t := trial{name: key.Name, revision: candidate.Revision, now: now, report: module.Report{State: module.Running, Message: loading}}
 	if r := candidate.Report; r != nil { // which may say why it could not be tried before
 		t.report.Message = r.Message
 	}
@@ -148,6 +148,9 @@ func (c *Controller) serving(name string) string {
 	}
 	return module.RevisionName(*status.Serving)
 }
+
+// loading is said of a candidate before it is tried.
+const loading = "it is being loaded"
 
 // trial is one candidate being tried.
 type trial struct {
@@ -195,14 +198,19 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 	if err != nil {
 		return err
 	}
-	t.report.Message = ""
+	if t.report.Message == loading { // why it waited before stays until something is compared
+		t.report.Message = ""
+	}
 	if err := c.write(ctx, &t); err != nil {
 		return ignoreSuperseded(err)
 	}
 	err = c.compare(ctx, &t, resources)
+	var full interface{ Later() bool }
 	switch {
 	case errors.Is(err, errSuperseded):
 		return nil
+	case errors.As(err, &full) && full.Later(): // of which nobody else would tell
+		return c.waits(ctx, &t, err)
 	case err != nil && !errors.Is(err, errFailing) && !errors.Is(err, errLate):
 		return err
 	}
@@ -237,12 +245,13 @@ func (c *Controller) add(ctx context.Context, t *trial, part module.Part) error 
 	for i := range part.Failures {
 		part.Failures[i].Reason = gvr.Shorten(part.Failures[i].Reason)
 	}
+	if c.serving(t.name) != t.now { // it was compared with something else, or nothing
+		return errUnserved
+	}
 	if part.Conversions == 0 {
-		if c.serving(t.name) != t.now { // nothing is compared, which says nothing of the candidate
-			return errUnserved
-		}
 		t.skipped++
 	}
+	t.report.Message = ""
 	t.report.Add(part.Report)
 	if !part.Late {
 		t.late = 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -295,6 +296,40 @@ func TestATrialEndsWithWhatServes(t *testing.T) {
 		}
 		if _, r := w.report(t, time.Minute); r.State != module.Completed || r.Conversions != 1 || len(w.all()) != 2 {
 			t.Errorf("%+v, tried: %q", r, w.all())
+		}
+	})
+}
+
+// A report is about one revision that serves, also where another one converts as well.
+func TestATrialComparesWithOneRevision(t *testing.T) {
+	var w world
+	in(t, func(_ context.Context, told func(module.Part) error) error {
+		one := module.Part{Report: module.Report{Conversions: 1}}
+		if err := told(one); err != nil || len(w.all()) > 1 {
+			return err
+		}
+		if err := w.Set(context.Background(), "tabs", plugins.Revision{Digest: "good 0", Bytes: []byte("good 0")}); err != nil {
+			return err
+		}
+		return told(one)
+	}, func(t *testing.T, begun world) {
+		w = begun
+		w.push(t, "good 2")
+		if _, r := w.report(t, time.Minute); r.State != module.Completed || r.Conversions != 1 || len(w.all()) != 2 {
+			t.Errorf("%+v, tried: %q", r, w.all())
+		}
+	})
+}
+
+// What keeps a trial from its end, and is nobody's failure, is told.
+func TestATrialWithoutRoomSaysSo(t *testing.T) {
+	in(t, func(context.Context, func(module.Part) error) error {
+		return fmt.Errorf("m: %w", &plugins.CallError{Kind: plugins.NoRoom, Reason: "others take it"})
+	}, func(t *testing.T, w world) {
+		w.push(t, "good 2")
+		_, r := w.report(t, time.Minute)
+		if r.State != module.Running || !strings.HasPrefix(r.Message, "it cannot be tried yet: ") || !strings.Contains(r.Message, "others take it") {
+			t.Errorf("%+v", r)
 		}
 	})
 }

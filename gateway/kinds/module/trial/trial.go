@@ -121,10 +121,6 @@ func (c *comparison) compare(ctx context.Context, from, to string, objects [][]b
 	if ctx.Err() != nil { // there was no time, which is nobody's failure
 		return nil, ctx.Err()
 	}
-	var full interface{ Later() bool }
-	if errors.As(err, &full) && full.Later() { // nor was there room
-		return nil, err
-	}
 	if len(objects) > 1 { // one at a time, to know which
 		var all [][]byte
 		for i := range objects {
@@ -135,6 +131,10 @@ func (c *comparison) compare(ctx context.Context, from, to string, objects [][]b
 			all = append(all, one...)
 		}
 		return all, nil
+	}
+	var full interface{ Later() bool }
+	if errors.As(err, &full) && full.Later() { // there was no room, which is nobody's failure either
+		return nil, err
 	}
 	var failed *plugins.CallError
 	c.part.Late = errors.As(err, &failed) && failed.Kind == plugins.Deadline

@@ -229,6 +229,29 @@ func TestACallWithoutRoomIsNoFailure(t *testing.T) {
 	}
 }
 
+// narrow has room for one object at a time.
+type narrow struct{ marks }
+
+func (n narrow) Convert(ctx context.Context, version string, objects [][]byte) ([][]byte, error) {
+	if len(objects) > 1 {
+		return crowded{}.Convert(ctx, version, objects)
+	}
+	return n.marks.Convert(ctx, version, objects)
+}
+
+// Where there is no room for many objects they are compared one by one.
+func TestObjectsWithoutRoomAreComparedOneByOne(t *testing.T) {
+	var page storage.Page
+	for range 5 {
+		page.KVs = append(page.KVs, storage.KV{Value: []byte(`{"apiVersion":"e.com/v1","metadata":{"name":"x"}}`)})
+	}
+	var all module.Report
+	c := comparison{resource: "x.e.com", now: marks{}, next: narrow{}, told: func(part module.Part) error { all.Add(part.Report); return nil }}
+	if err := c.page(t.Context(), page, []string{"e.com/v1", "e.com/v2"}); err != nil || all.Failed != 0 || all.Conversions != 10 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // The end of a comparison is its end on the way back, too, and what is compared there is what
 // the converter in use has made.
 func TestTheWayBackIsCompared(t *testing.T) {
