@@ -1,6 +1,6 @@
 // Package jsonpatch owns JSON patches (RFC 6902) that somebody else wrote: how
-// many operations one may have, how much they may copy, and that the library
-// which applies them does not end the process.
+// many operations one may have, how much they may copy, nest and take, and that the
+// library which applies them does not end the process.
 //
 // It must not know whose patch it is, nor what an object is.
 package jsonpatch
@@ -15,7 +15,8 @@ import (
 const MaxOperations = 10000
 
 // maxCopies is how many bytes the copy operations of one patch may make, as in
-// kube-apiserver: a few of them, each of the whole, double an object every time.
+// kube-apiserver: a few of them, each of the whole, double an object every time. Of one that
+// is applied in parts each has this bound, and the work that they take is one for all.
 const maxCopies = 3 << 20
 
 // The library has it for the whole process.
@@ -50,10 +51,27 @@ func Decode(text []byte) (Patch, error) {
 
 // Apply is what the patch makes of a document, which it only reads. A panic of
 // the library is an error: there are lists of nulls that its tests do not
-// survive.
+// survive. So is [*TooMuch].
+//
+// The library writes what it made by a recursion that nothing bounds, and operations may
+// nest what is there ever deeper, which ends in a stack that is full: not even a panic.
+// So it has as many operations at a time as cannot nest much, and reads the text anew
+// for the next ones, which refuses what is too deep.
 func (p Patch) Apply(to []byte) (out []byte, err error) {
 	defer Recovered(&err)
-	return library.Patch(p).Apply(to)
+	out = to
+	var work budget
+	for first := true; first || len(p) > 0; first = false {
+		n, err := work.next(p, out)
+		if err != nil {
+			return nil, err
+		}
+		if out, err = library.Patch(p[:n]).Apply(out); err != nil {
+			return nil, innermost(err)
+		}
+		p = p[n:]
+	}
+	return out, nil
 }
 
 // Recovered, deferred, makes an error of a panic of the library, for who has it apply

@@ -48,3 +48,75 @@ func TestAPanicOfTheLibraryIsAnError_UPD05(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// nesting is a patch that nests one list in another by a few bytes for each level: no
+// text is deep, and what they make together is.
+func nesting(levels int) string {
+	const each = 200
+	tower := strings.Repeat("[", each) + strings.Repeat("]", each)
+	within := strings.Repeat("/0", each)
+	operations := []string{`{"op":"add","path":"/y","value":[]}`}
+	for from, to := "/y", "/z"; levels > 0; from, to, levels = to, from, levels-each {
+		operations = append(operations, `{"op":"add","path":"`+to+`","value":`+tower+`}`, `{"op":"move","from":"`+from+`","path":"`+to+within+`"}`)
+	}
+	return "[" + strings.Join(operations, ",") + "]"
+}
+
+// The library would fill its stack with what is nested so deeply, which ends the process.
+func TestNestingIsBounded_UPD05(t *testing.T) {
+	for _, levels := range []int{400, 1600} {
+		if out, err := decoded(t, nesting(levels)).Apply([]byte(`{}`)); err != nil || strings.Count(string(out), "[") < levels {
+			t.Errorf("%d levels: %d bytes, %v", levels, len(out), err)
+		}
+	}
+	for _, levels := range []int{50_000, 700_000} {
+		_, err := decoded(t, nesting(levels)).Apply([]byte(`{}`))
+		if err == nil || len(err.Error()) > 200 {
+			t.Errorf("%d levels: %.200v", levels, err)
+		}
+	}
+	deep := `{"y":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`
+	value := strings.Repeat("[", 9500) + strings.Repeat("]", 9500)
+	_, err := decoded(t, `[{"op":"add","path":"/y`+strings.Repeat("/0", 999)+`/-","value":`+value+`},{"op":"copy","from":"/y","path":"/z"}]`).Apply([]byte(deep))
+	if err == nil || !strings.HasSuffix(err.Error(), "exceeded max depth") || len(err.Error()) > 200 {
+		t.Errorf("in what is deep: %.200v", err)
+	}
+}
+
+// What is applied in parts has one outcome, and one bound of what is copied.
+func TestPartsOfAPatch_UPD05(t *testing.T) {
+	const levels = 30
+	tower := strings.Repeat("[", levels) + strings.Repeat("]", levels)
+	within := strings.Repeat(`,{"op":"copy","from":"/k","path":"/t`+strings.Repeat("/0", levels-1)+`/-"}`, 3) // more than one part has
+	text := func(rest string) []byte { return []byte(`{"k":1,` + rest + `"t":` + tower + `}`) }
+	begin, last := `[{"op":"add","path":"/a","value":1}`+within+within, `,{"op":"test","path":"/a","value":1},{"op":"remove","path":"/t"}]`
+	if out, err := decoded(t, begin+within+last).Apply(text("")); err != nil || string(out) != `{"a":1,"k":1}` {
+		t.Errorf("%.100s, %v", out, err)
+	}
+	if _, err := decoded(t, begin+`,{"op":"remove","path":"/e"}]`).Apply(text("")); err == nil || !strings.Contains(err.Error(), "Unable to remove nonexistent key: e") {
+		t.Errorf("one that fails: %v", err)
+	}
+}
+
+// A small text can ask for a work of minutes.
+func TestWorkIsBounded_UPD05(t *testing.T) {
+	zeros := `{"op":"add","path":"/x","value":[0` + strings.Repeat(",0", 300_000) + `]}`
+	first := strings.Repeat(`,{"op":"add","path":"/x/0","value":0}`, 9000)
+	last := strings.Repeat(`,{"op":"add","path":"/x/-","value":0}`, 9000)
+	deep := `{"op":"add","path":"/x","value":` + strings.Repeat("[", 9000) + `"` + strings.Repeat("x", 1<<20) + `"` + strings.Repeat("]", 9000) + `}`
+	for name, c := range map[string]struct {
+		patch string
+		much  bool
+	}{
+		"before a long list":   {"[" + zeros + first + "]", true},
+		"after a long list":    {"[" + zeros + last + "]", false},
+		"around what is large": {strings.Replace(nesting(4000), "[]", `"`+strings.Repeat("x", 1<<20)+`"`, 1), true},
+		"in what is deep":      {"[" + deep + `,{"op":"replace","path":"/x` + strings.Repeat("/0", 9000) + `","value":1}]`, true},
+		"a few":                {"[" + zeros + first[:37*20] + "]", false},
+	} {
+		var much *TooMuch
+		if _, err := decoded(t, c.patch).Apply([]byte(`{}`)); errors.As(err, &much) != c.much || !c.much && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -31,6 +31,10 @@ func decodeJSON(body []byte) (Patch, []string, error) {
 	}
 	return func(from State) (map[string]any, []string, error) {
 		data, err := operations.Apply(from.JSON)
+		var much *jsonpatch.TooMuch
+		if errors.As(err, &much) {
+			return nil, nil, apierrors.NewRequestEntityTooLargeError("The JSON patch is refused: " + much.Error())
+		}
 		if err != nil {
 			return nil, nil, unprocessable(err)
 		}

@@ -39,6 +39,7 @@ func TestPatches_UPD04_UPD05_UPD06_UPD07_UPD08(t *testing.T) {
 		{"not a list", tabs, js, `{"op":"remove"}`, 400, "BadRequest", ""},
 		{"no object", tabs, js, `[{"op":"replace","path":"","value":[1]}]`, 422, "Invalid", "patch: Invalid value"},
 		{"too many", tabs, js, "[" + strings.Repeat(`{"op":"test","path":"/port","value":"2"},`, jsonpatch.MaxOperations) + `{}]`, 413, "RequestEntityTooLarge", "The allowed maximum operations in a JSON patch is 10000, got 10001"},
+		{"too deep a path", tabs, js, `[{"op":"add","path":"/port","value":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `},{"op":"remove","path":"/port` + strings.Repeat("/0", 9000) + `"}]`, 413, "RequestEntityTooLarge", "operations on lists and in deep places take too long"},
 		{"null removes", tabs, merge, `{"host":null,"port":"3"}`, 0, "", `"port":"3"}`},
 		{"no object", tabs, merge, `[1]`, 400, "BadRequest", "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"},
 		{"another kind", tabs, merge, `{"kind":"zz"}`, 422, "Invalid", `zz.example.com "one" is invalid: kind: Invalid value: "zz": must be CronTab`},
