@@ -51,6 +51,15 @@ func (r *Rules) Convert(ctx context.Context, desired string, objects [][]byte) (
 	return out, nil
 }
 
+// refusal is what a rule says of an object: the rules work, and convert others.
+type refusal struct{ error }
+
+// Unwrap returns what the rule said.
+func (r refusal) Unwrap() error { return r.error }
+
+// Verdict tells that the object is what does not convert ([conversion.Error.OfObjects]).
+func (refusal) Verdict() bool { return true }
+
 func (r *Rules) convert(ctx context.Context, o *sdk.Object, desired string) error {
 	group, from := cutVersion(o.APIVersion())
 	wantedGroup, to := cutVersion(desired)
@@ -67,7 +76,10 @@ func (r *Rules) convert(ctx context.Context, o *sdk.Object, desired string) erro
 	one := &run{ctx: ctx, o: o}
 	for _, e := range way {
 		if err := e.apply(one); err != nil {
-			return err
+			if ctx.Err() != nil { // the object may have nothing to do with it
+				return err
+			}
+			return refusal{err}
 		}
 	}
 	return o.At("apiVersion").SetRaw(rawjson.AppendString(nil, desired))

@@ -37,7 +37,7 @@ func (k *Keep) compile(c *compiler) *op {
 	return &op{scope: s,
 		there: func(r *run, item []string) error {
 			if raw := r.take(item, p[0]); raw != nil {
-				return r.o.At(annotation...).SetString(string(raw))
+				return r.at(nil, annotation).SetString(string(raw))
 			}
 			return nil
 		},

@@ -104,7 +104,7 @@ func (k *keyed) toMap(r *run, item []string) error {
 	order = append(order, ']')
 	less := func(a, b entry) int { return strings.Compare(a.key, b.key) }
 	if k.order != nil && !slices.IsSortedFunc(all, less) {
-		if err := r.o.At(k.order...).SetString(string(order)); err != nil {
+		if err := r.at(nil, k.order).SetString(string(order)); err != nil {
 			return err
 		}
 	}
@@ -213,16 +213,21 @@ func (k *keyed) put(key string, value []byte) ([]byte, error) {
 func (r *run) ordered(annotation, keys []string) []string {
 	text, _ := rawjson.String(r.take(nil, annotation))
 	w, _ := rawjson.Open([]byte(text), 0, false) // of what is no JSON, nothing
-	var first []string
+	left := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		left[key] = true
+	}
+	all := make([]string, 0, len(keys))
 	for w.Next() {
-		if key, _ := rawjson.String(w.Value()); slices.Contains(keys, key) && !slices.Contains(first, key) {
-			first = append(first, key)
+		if key, _ := rawjson.String(w.Value()); left[key] {
+			all = append(all, key)
+			delete(left, key)
 		}
 	}
 	for _, key := range keys {
-		if !slices.Contains(first, key) {
-			first = append(first, key)
+		if left[key] {
+			all = append(all, key)
 		}
 	}
-	return first
+	return all
 }

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/wasmgate/wasmgate/conversion"
 	"github.com/wasmgate/wasmgate/sdk"
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
@@ -157,7 +158,7 @@ func eachItem(r *run, base []string, groups [][]string, fn func([]string) error)
 		return fn(base)
 	}
 	in := join(base, groups[0])
-	raw := r.o.At(in...).Raw()
+	raw := r.at(in, nil).Raw()
 	w := open(raw)
 	for i := 0; w.Next(); i++ {
 		name := fmt.Sprint(i)
@@ -211,12 +212,46 @@ func show(path []string) string {
 
 // run is the conversion of one object.
 type run struct {
-	ctx context.Context
-	o   *sdk.Object
+	ctx     context.Context
+	o       *sdk.Object
+	written int // bytes of all values that were put
+}
+
+// maxWritten is how much the rules of one conversion write together. Each value is memory
+// until the conversion ends, and rules that copy can double what is there again and again.
+const maxWritten = 8 * conversion.MaxObjectBytes
+
+// place is a field whose values are counted as they are put.
+type place struct {
+	sdk.Field
+	r *run
 }
 
 // at is the field at a path that begins at an item.
-func (r *run) at(item, path []string) sdk.Field { return r.o.At(join(item, path)...) }
+func (r *run) at(item, path []string) place { return place{r.o.At(join(item, path)...), r} }
+
+// SetRaw makes the field any JSON value.
+func (p place) SetRaw(json []byte) error {
+	if err := p.r.write(len(json)); err != nil {
+		return err
+	}
+	return p.Field.SetRaw(json)
+}
+
+// SetString makes the field a string.
+func (p place) SetString(s string) error {
+	if err := p.r.write(len(s)); err != nil {
+		return err
+	}
+	return p.Field.SetString(s)
+}
+
+func (r *run) write(n int) error {
+	if r.written += n; r.written > maxWritten {
+		return fmt.Errorf("the rules have written more than %d bytes by now", maxWritten)
+	}
+	return nil
+}
 
 // take removes a field, and the objects around it that have nothing left, but none
 // that is an item or around one. nil says that there is no such field.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 )
@@ -130,10 +131,17 @@ func (c *compiler) replacing(name string, path []string, x Replacement) step {
 		c.invalid(name, x.Match, err.Error())
 		return nil
 	}
+	steps := instructions(x.Match)
 	return func(r *run, item []string) error {
 		text, ok, err := r.text(item, path)
 		if !ok {
 			return err
+		}
+		if len(text) > maxSearch/steps {
+			return fmt.Errorf("%s is too long for the expression: %d bytes", show(path), len(text))
+		}
+		if grows(e, text, x.Replace) {
+			return fmt.Errorf("%s becomes larger than %d bytes", show(path), maxMade)
 		}
 		replaced := e.ReplaceAllString(text, x.Replace)
 		if replaced == text {
@@ -148,6 +156,41 @@ func (c *compiler) replacing(name string, path []string, x Replacement) step {
 
 // maxMade is the size of the largest text that a rule makes.
 const maxMade = 1 << 20
+
+// maxSearch bounds the bytes of a text times the instructions of an expression, which is
+// what a search may take: some seconds, that nothing ends before.
+const maxSearch = 1 << 28
+
+// instructions are those of an expression that compiles.
+func instructions(expression string) int {
+	tree, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return 1
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 1
+	}
+	return max(len(program.Inst), 1)
+}
+
+// grows tells, before it is made, of a text that may become several times larger than
+// any may be: what a match becomes is at most the replacement, with the match for each $.
+func grows(e *regexp.Regexp, text, replace string) bool {
+	const most = 8 * maxMade
+	dollars := strings.Count(replace, "$")
+	becomes := func(matches, matched int) int { return len(text) + matches*len(replace) + dollars*matched }
+	if becomes(len(text)+1, len(text)) <= most {
+		return false
+	}
+	matches, matched := 0, 0
+	e.ReplaceAllStringFunc(text, func(match string) string {
+		matches++
+		matched += len(match)
+		return ""
+	})
+	return becomes(matches, matched) > most
+}
 
 func (m *Map) compile(c *compiler) *op {
 	s, p := c.paths(true, "field", m.Field)

@@ -76,12 +76,21 @@ func (x *choice) open(r *run, item []string) error {
 	case x.keep == nil:
 		return fmt.Errorf("%s is not the name of the one member that is there; keep: ANNOTATION would keep it", show(x.discriminator))
 	}
-	kept := `null`
+	kept := []byte(`null`)
 	if ok {
-		kept = string(rawjson.AppendString(nil, name))
+		kept = rawjson.AppendString(nil, name)
 	}
 	r.take(item, x.discriminator)
-	return r.o.At(x.keep...).SetString(kept)
+	return r.at(nil, x.keep).SetString(string(x.beside(kept, there)))
+}
+
+// beside is what is kept: the name, and the members that were there with it.
+func (x *choice) beside(name []byte, there []int) []byte {
+	out := append([]byte{'['}, name...)
+	for _, i := range there {
+		out = rawjson.AppendString(append(out, ','), x.names[i])
+	}
+	return append(out, ']')
 }
 
 // close makes the discriminator again.
@@ -98,15 +107,21 @@ func (x *choice) close(r *run, item []string) error {
 	return r.at(item, x.discriminator).SetString(name)
 }
 
-// name is that of the member that is there, or what was kept.
+// name is that of the member that is there, or what was kept beside just these members:
+// whoever has given the object others since does not know of the annotation.
 func (x *choice) name(r *run, item []string) (string, error) {
+	there := x.present(r, item)
 	if x.keep != nil {
-		if text, ok := rawjson.String(r.take(nil, x.keep)); ok {
-			name, _ := rawjson.String([]byte(text))
+		text, _ := rawjson.String(r.take(nil, x.keep))
+		kept := []byte(text)
+		if w, _ := rawjson.Open(kept, 0, false); w.Next() {
+			kept = w.Value()
+		}
+		name, ok := rawjson.String(kept) // without members it is as it was kept once
+		if ok && text == string(kept) || text == `null` || text == string(x.beside(kept, there)) {
 			return name, nil
 		}
 	}
-	there := x.present(r, item)
 	switch len(there) {
 	case 0:
 		return "", nil
