@@ -80,6 +80,9 @@ func prepareCreate(ctx context.Context, r *request, n *next, mistakes field.Erro
 	alive(obj)
 	unstructured.RemoveNestedField(obj.Object, "metadata", "selfLink")
 	rest.FillObjectMetaSystemFields(obj)
+	if obj.GetName() == "" { // for all that mutating admission has done
+		n.generate = obj.GetGenerateName()
+	}
 	if n.generate != "" {
 		obj.SetName(names.SimpleNameGenerator.GenerateName(n.generate))
 	}

@@ -85,7 +85,7 @@ type next struct {
 	object   *unstructured.Unstructured
 	owners   owned
 	scaled   *shownScales // of a write of a scale, until it is validated
-	generate string       // metadata.generateName, when it decides the name
+	generate string       // metadata.generateName, once it has decided the name
 	ending   ending
 }
 
@@ -200,10 +200,17 @@ func (w *Write) mutate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var own map[string]any
+	if w.stored {
+		own = object.Clone(w.object.Object)
+	}
 	for _, m := range w.writer.o.Admission.Mutators {
 		if err := m.Mutate(ctx, attributes{w}); err != nil {
 			return err
 		}
+	}
+	if w.stored { // mutators may refuse it; what they make of it nobody would validate
+		w.object = asUnstructured(own)
 	}
 	return judgeOwners(&w.request, &w.next, before)
 }

@@ -74,9 +74,6 @@ func (s *whole) change(_ context.Context, r *request, from *present) (n next, er
 		}
 		n.object.SetResourceVersion("")
 	}
-	if n.object.GetName() == "" {
-		n.generate = n.object.GetGenerateName()
-	}
 	alive(n.object) // before anybody owns it
 	return n, nil
 }
