@@ -79,6 +79,10 @@ func TestMutationsThatMakeNoObject(t *testing.T) {
 		"no number":     {config(`Object{n: double('NaN')}`), "invalid return type: object: cannot encode NaN"},
 		"too expensive": {config(`Object{host: string(` + costing(1100) + `)}`), "cost limit exceeded"},
 		"a bad patch":   {patching(`[JSONPatch{op: 'add', path: '/n', value: double('NaN')}]`), "NaN"},
+		"a deep path":   {patching(`[JSONPatch{op: 'remove', path: '` + strings.Repeat("/0", 257) + `'}]`), "more than 256 steps"},
+		"a path within": {patching(`[JSONPatch{op: 'remove', path: '` + strings.Repeat("/0", 256) + `'}]`), "doc is missing path"},
+		"deep moves":    {patching(`[` + strings.Repeat(`JSONPatch{op: 'copy', from: '/host', path: '`+strings.Repeat("/0", 250)+`'}, `, 4) + `JSONPatch{op: 'move', from: '/host', path: '/x'}]`), "more than 1000 together"},
+		"too many":      {patching(`lists.range(10001).map(i, JSONPatch{op: 'test', path: '/host', value: 'h'})`), "it has 10001 operations; 10000 are allowed"},
 		"no list":       {patching(`dyn(1)`), "JSON"},
 	} {
 		w := expensive(t)

@@ -70,7 +70,7 @@ var interfaces = apiserveradmission.NewObjectInterfacesFromScheme(runtime.NewSch
 // jsonPatch is a mutation by patches. A panic of the library that applies these is an
 // error (see [jsonpatch.Patch.Apply]), so that it is the policy that says what follows.
 func jsonPatch(e admissioncel.MutatingEvaluator) changer {
-	patcher := patch.NewJSONPatcher(e)
+	patcher := patch.NewJSONPatcher(bounded{e})
 	return func(ctx context.Context, r *request, a asked, i invocation) (tree map[string]any, err error) {
 		defer jsonpatch.Recovered(&err)
 		out, err := patcher.Patch(ctx, patch.Request{
