@@ -111,3 +111,52 @@ func TestRulesThatChange(t *testing.T) {
 	api.Delete(rulesPath+"/widgets").WantStatus(409, "Conflict", "in use by customresourcedefinitions/widgets.rules.example.com")
 	api.Delete(definitions + "/widgets.rules.example.com").Want(200)
 }
+
+// An object that rules refuse is left out of lists like one that a module refuses, and
+// rules that refuse what is stored are not bound in the place of what converts it.
+func TestWhatRulesRefuse_CRD18(t *testing.T) {
+	harness.SkipExternal(t)
+	g := harness.Start(t, harness.Options{})
+	api := g.API(t)
+	const group, definitions = "/apis/refused.example.com/", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	version := func(name string, storage bool) object {
+		return object{"name": name, "served": true, "storage": storage, "schema": object{"openAPIV3Schema": object{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}
+	}
+	conversion := func(rules string) object {
+		return object{"strategy": "Webhook", "webhook": object{"conversionReviewVersions": []string{"v1"}, "clientConfig": object{"url": "wasm://rules/" + rules}}}
+	}
+	api.Post(rulesPath, rulesObject("maps", object{"listToMap": object{"list": "l", "map": "m", "key": "k"}})).Want(201)
+	api.Post(rulesPath, rulesObject("renames", object{"rename": object{"field": "l", "to": "n"}})).Want(201)
+	api.Post(definitions, object{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": object{"name": "gadgets.refused.example.com",
+		"annotations": object{"conversion.wasmgate.dev/unconvertible-objects": "Omit"}},
+		"spec": object{"group": "refused.example.com", "scope": "Cluster", "names": object{"plural": "gadgets", "singular": "gadget", "kind": "Gadget", "listKind": "GadgetList"},
+			"conversion": conversion("renames"), "versions": []object{version("v1", true), version("v2", false)}}}).Want(201)
+	harness.Eventually(t, "served", func() bool { return api.Get(group+"v1/gadgets").Code == 200 })
+	bind := func(rules string) (r *harness.Reply) {
+		harness.Eventually(t, "the definition is written", func() bool {
+			crd := api.Get(definitions + "/gadgets.refused.example.com").Want(200).Object()
+			crd.Set("spec.conversion", conversion(rules))
+			r = api.Put(definitions+"/gadgets.refused.example.com", crd)
+			return r.Code != 409
+		})
+		return r
+	}
+	gadget := func(name, list string) {
+		api.Post(group+"v1/gadgets", `{"apiVersion":"refused.example.com/v1","kind":"Gadget","metadata":{"name":"`+name+`"},"l":`+list+`}`).Want(201)
+	}
+	gadget("good", `[{"k":"a"}]`)
+	bind("maps").Want(200)
+	harness.Eventually(t, "the rules convert", func() bool { return api.Get(group + "v2/gadgets/good").Contains(`"m":{"a":{}}`) })
+	gadget("bad-one", `[{"k":"a"},{"k":"a"}]`)
+	api.Get(group+"v2/gadgets/bad-one").WantStatus(500, "", "two items of l have the same k")
+	r := api.Get(group + "v2/gadgets").Want(200)
+	if told := missing(t, r); r.Object().Names() != "good" || len(told) != 2 {
+		t.Errorf("%s are in the list, and it is told of %q", r.Object().Names(), told)
+	}
+	bind("renames").Want(200)
+	harness.Eventually(t, "the others convert", func() bool { return api.Get(group+"v2/gadgets/bad-one").Code == 200 })
+	if r := bind("maps").Want(422); !strings.Contains(r.Str("message"), "bad-one") {
+		t.Errorf("it is refused with %q", r.Str("message"))
+	}
+	api.Delete(definitions + "/gadgets.refused.example.com").Want(200)
+}
