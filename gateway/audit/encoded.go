@@ -19,15 +19,22 @@ type event struct {
 	once sync.Once
 	text []byte
 	err  error
+
+	sized sync.Once
+	takes int64
 }
 
 // about is about how much memory an event without bodies takes, in bytes.
 const about = 2 << 10
 
 // size is about how much memory the event takes: as the record, and once more as the
-// text that it becomes.
+// text that it becomes. It is counted once, so that what is given back is what was taken.
 func (e *event) size() int64 {
-	a := e.record
+	e.sized.Do(func() { e.takes = sizeOf(e.record) })
+	return e.takes
+}
+
+func sizeOf(a *api.Audit) int64 {
 	n := len(a.Sent) + len(a.Replied) + len(a.Status) + len(a.Panic)
 	if r := a.Request; r != nil {
 		n += len(r.Path) + len(r.Query) + len(r.UserAgent) + len(r.ForwardedFor) + len(r.RealIP)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/wasmgate/wasmgate/gateway/api"
 )
 
 // What waits for a server that does not answer is bounded by all that clients choose the
@@ -114,5 +116,25 @@ func TestTheTextOfAList(t *testing.T) {
 				t.Errorf("%d: %v, %d items, %d bytes of %d", n, err, len(got.Items), len(all), l.length())
 			}
 		}
+	}
+}
+
+// What an event is counted for while it waits is given back when it was passed on, whatever
+// became of its record meanwhile.
+func TestNothingIsCountedOnceNothingWaits(t *testing.T) {
+	var c counts
+	out := slow{make(chan struct{}), nil}
+	p := newPipe(&file{out: out}, Passing{Mode: Batch, BufferSize: 10, MaxSize: 1}, Config{Metrics: &c})
+	first, second := record("first"), record("second")
+	for _, r := range []*api.Audit{first, second} {
+		p.take(&event{record: r})
+	}
+	second.Panic = strings.Repeat("x", 1000) // it waits for the first, which the file does not take yet
+	close(out.release)
+	if err := p.close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.waiting.Load(); n != 0 || len(c.lost) != 0 {
+		t.Errorf("%d bytes wait, lost %v", n, c.lost)
 	}
 }

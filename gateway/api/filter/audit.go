@@ -109,10 +109,10 @@ func told(to api.Auditor, c *api.Call, stage api.Stage, code int) bool {
 	one := *c.Record
 	one.Request, one.Info = &asked, c.Info
 	one.Stage, one.Code, one.At = stage, code, time.Now()
-	switch stage {
-	case api.Received:
+	if stage == api.Received {
 		one.At = one.Received
-	case api.Started: // there may be more to say at the end
+	}
+	if stage == api.Received || stage == api.Started { // there may be more to say until the end
 		one.Annotations = maps.Clone(one.Annotations)
 	}
 	return to.Audit(&one)

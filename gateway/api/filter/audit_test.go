@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"github.com/wasmgate/wasmgate/gateway/api"
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/authn"
@@ -58,5 +60,26 @@ func TestWhatIsRefusedEarlyIsKept(t *testing.T) {
 		if resp.Code != 401 || !slices.Equal(stages, tc.want) {
 			t.Errorf("%+v: kept at %v, want %v", tc.keep, stages, tc.want)
 		}
+	}
+}
+
+// What is kept when a request comes belongs to who keeps it: what is said of its credentials
+// is there, and nothing that is said later, which may be while it is written down.
+func TestWhatIsKeptOfTheBeginningStays(t *testing.T) {
+	k := &kept{Keep: api.Keep{Level: api.KeepMetadata, ByPolicy: true}}
+	serve := func(context.Context, *api.Call) *reply.Response { return &reply.Response{Code: 200} }
+	for _, f := range []api.Filter{authorize(answers{allowed: true}), judged(k), identify(noting(true), nil, zerolog.Nop()), audit(k)} {
+		serve = f(serve)
+	}
+	call := about("get")
+	call.Authorization = "Bearer x"
+	serve(t.Context(), call)
+	if len(k.all) != 2 || k.all[0].Stage != api.Received || k.all[1].Stage != api.Complete {
+		t.Fatalf("kept: %+v", k.all)
+	}
+	const token, decision = "token", "authorization.k8s.io/decision"
+	first, last := k.all[0].Annotations, k.all[1].Annotations
+	if len(first) != 1 || first[token] != "old" || last[token] != "old" || last[decision] != "allow" {
+		t.Errorf("at first %v, at last %v", first, last)
 	}
 }
