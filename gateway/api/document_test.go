@@ -11,7 +11,8 @@ import (
 // asks is a store that counts how often it was asked what its revision is.
 type asks struct {
 	*storagetest.Memory
-	count atomic.Int64
+	count   atomic.Int64
+	forgets atomic.Bool // writes are done, and it is not told
 }
 
 func (a *asks) Revision(ctx context.Context) (int64, error) {

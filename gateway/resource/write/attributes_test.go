@@ -19,6 +19,7 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/storage"
 )
 
 // looking are admission plugins of both phases.
@@ -307,6 +308,19 @@ func TestReviewsAreRefused(t *testing.T) {
 	}
 }
 
+// undeleting is a store that does not say whether it deletes.
+type undeleting struct{ storage.Store }
+
+func (s undeleting) While(key string, rev int64) storage.GuardedWriter {
+	return deaf{s.Store.While(key, rev)}
+}
+
+type deaf struct{ storage.GuardedWriter }
+
+func (deaf) Delete(context.Context, string, int64) (int64, error) {
+	return 0, &storage.Error{Kind: storage.Unavailable}
+}
+
 // Only what cannot be read is deleted without regard to anything.
 func TestDeleteUnreadable_DEL(t *testing.T) {
 	w := newWorld(t)
@@ -331,6 +345,9 @@ func TestDeleteUnreadable_DEL(t *testing.T) {
 		}
 	}
 	gone, cancel := context.WithCancel(w.ctx())
+	w.put("bad", "x")
+	w.Writer.store = undeleting{w.store}
+	refused(t, w.DeleteUnreadable(w.ctx(), w.at(v1, "bad"), &metav1.DeleteOptions{}), 500, "", "the store did not confirm the write")
 	if cancel(); w.DeleteUnreadable(gone, w.at(v1, "good"), &metav1.DeleteOptions{}) == nil {
 		t.Error("a store that does not answer deletes")
 	}

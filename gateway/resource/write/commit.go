@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/gateway/resource"
@@ -76,7 +78,23 @@ func notCommitted(ctx context.Context, e *Writer, r *request, claims claimed, er
 			return alreadyExists(ctx, e.reads, r.Target) // with another name it may go well
 		}
 	}
-	return final{r.StoreError(err)}
+	return final{unconfirmed(ctx, r.Target, err)}
+}
+
+// unconfirmed tells of a write that the store did not do, or that nobody knows of whether it
+// did. Of such a one nobody is told to try again, as clients then do by themselves: they would
+// make two objects, or apply a patch to what it made. It has the form of what kube-apiserver
+// tells of etcd's errors, and not the reason InternalError, by which a full store is known.
+func unconfirmed(ctx context.Context, t resource.Target, err error) error {
+	switch {
+	case storage.KindOf(err) != storage.Unavailable:
+		return t.StoreError(err)
+	case ctx.Err() != nil:
+		return view.ErrTimeout()
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: "the store did not confirm the write: " + err.Error(),
+	}}
 }
 
 // lightened takes the managedFields from a state that was too large to be stored, which

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -298,15 +299,17 @@ func TestPodsAreMarkedBeforeTheyGo_DEL03(t *testing.T) {
 	}
 }
 
-// full is a store in which there is no room for what changes, when it is full.
+// full is a store in which there is no room for what changes, when it is full, or which says
+// something else of that.
 type full struct {
 	storage.Store
-	now atomic.Bool
+	now  atomic.Bool
+	says storage.Kind
 }
 
 func (f *full) Update(ctx context.Context, key string, value []byte, rev int64, ttl time.Duration) (int64, error) {
 	if f.now.Load() {
-		return 0, &storage.Error{Kind: storage.Full, Key: key}
+		return 0, &storage.Error{Kind: cmp.Or(f.says, storage.Full), Key: key}
 	}
 	return f.Store.Update(ctx, key, value, rev, ttl)
 }
@@ -329,6 +332,21 @@ func TestPodsGoFromAFullStore_DEL03(t *testing.T) {
 	refused(t, err, 404, "NotFound", "free")
 	_, err = w.Delete(w.ctx(), runs, propagation(t, "background"), resource.WriteOptions{})
 	refused(t, err, 500, "InternalError", "database space exceeded")
+}
+
+// A pod whose mark the store did not confirm stays as it is: there may be room.
+func TestPodsStayWhoseMarkIsNotConfirmed(t *testing.T) {
+	store := &full{Store: storagetest.NewMemory(), says: storage.Unavailable}
+	w := worldOver(t, store)
+	w.create(w.builtin("pods", "default", ""), `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"free"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	free := w.builtin("pods", "default", "free")
+	before := w.raw(free)
+	store.now.Store(true)
+	_, err := w.Delete(w.ctx(), free, propagation(t, "background"), resource.WriteOptions{})
+	refused(t, err, 500, "", "did not confirm the write")
+	if now := w.raw(free); now.Revision != before.Revision {
+		t.Errorf("it is %s", now.Value)
+	}
 }
 
 // Who meets a conflict when it removes what it marked says that it is gone where that is so.

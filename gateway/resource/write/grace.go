@@ -66,8 +66,8 @@ func (w *Write) markedOnly() bool {
 // unmarked has an object removed at once for whose mark the store has no room: what is full
 // has to become emptier by deletions.
 func (w *Write) unmarked(err error) bool {
-	var done final
-	full := errors.As(err, &done) && (apierrors.IsInternalError(done.error) || apierrors.IsRequestEntityTooLargeError(done.error))
+	var done final // whose reason counts: IsInternalError is true of what was not confirmed, too
+	full := errors.As(err, &done) && (apierrors.ReasonForError(done.error) == metav1.StatusReasonInternalError || apierrors.IsRequestEntityTooLargeError(done.error))
 	if _, deletes := w.source.(deleting); !full || !deletes || !w.markedOnly() {
 		return false
 	}

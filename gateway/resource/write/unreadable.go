@@ -45,7 +45,7 @@ func (e *Writer) DeleteUnreadable(ctx context.Context, t resource.Target, o *met
 		switch {
 		case err == nil:
 		case !errors.As(err, &s):
-			return t.StoreError(err)
+			return unconfirmed(ctx, t, err)
 		case s.Kind == storage.Conflict, s.Kind == storage.NotFound: // somebody wrote: it may be readable now
 			continue
 		case s.Kind == storage.Changed:
@@ -54,7 +54,7 @@ func (e *Writer) DeleteUnreadable(ctx context.Context, t resource.Target, o *met
 			}
 			continue
 		default:
-			return t.StoreError(err)
+			return unconfirmed(ctx, t, err)
 		}
 		e.log.Warn().Str("resource", t.GroupResource().String()).Str("namespace", t.Namespace).Str("name", t.Name).
 			Msg("an object that could not be read was deleted, without regard to finalizers")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -133,6 +134,7 @@ type amnesiac struct {
 	storage.Store
 	on    atomic.Bool
 	calls atomic.Int64
+	then  func() // once it has done it
 }
 
 func (s *amnesiac) While(key string, rev int64) storage.GuardedWriter {
@@ -149,22 +151,33 @@ func (w forgetful) Update(ctx context.Context, key string, value []byte, rev int
 	rev, err := w.GuardedWriter.Update(ctx, key, value, rev, ttl)
 	if w.store.on.Load() && err == nil {
 		w.store.calls.Add(1)
+		w.store.then()
 		return 0, &storage.Error{Kind: storage.Unavailable, Key: key, Cause: context.DeadlineExceeded}
 	}
 	return rev, err
 }
 
 func TestWriteOfUnknownOutcomeIsNotRepeated_UPD03(t *testing.T) {
-	store := &amnesiac{Store: storagetest.NewMemory()}
+	store := &amnesiac{Store: storagetest.NewMemory(), then: func() {}}
 	w := worldOver(t, store)
 	w.create(w.at(v1, ""), tab(v1, "one", "h", "1"))
 	store.on.Store(true)
 	_, err := w.Patch(w.ctx(), w.at(v1, "one"), types.MergePatchType, []byte(`{"port":"2"}`), resource.WriteOptions{})
-	store.on.Store(false)
-	refused(t, err, 500, "ServerTimeout", "could not be completed")
+	refused(t, err, 500, "", "the store did not confirm the write: ")
 	var f final
 	if n := store.calls.Load(); n != 1 || errors.As(err, &f) {
 		t.Errorf("%d calls, %v", n, err)
+	}
+	if s, again := apierrors.SuggestsClientDelay(err); again {
+		t.Errorf("to be sent again after %d seconds", s)
+	}
+	ctx, end := context.WithCancel(w.ctx())
+	store.then = end
+	_, err = w.Patch(ctx, w.at(v1, "one"), types.MergePatchType, []byte(`{"port":"3"}`), resource.WriteOptions{})
+	store.on.Store(false)
+	refused(t, err, 504, "Timeout", "request did not complete")
+	if s, again := apierrors.SuggestsClientDelay(err); again || store.calls.Load() != 2 {
+		t.Errorf("to be sent again after %d seconds, %d calls", s, store.calls.Load())
 	}
 	made := w.read(w.at(v1, "one"))
 	w.conv.BreakDown("no conversion")
