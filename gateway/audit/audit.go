@@ -117,6 +117,9 @@ func (t *Trail) Check(context.Context) error {
 // Close passes on what waits, until ctx ends, and closes the sinks; what comes later
 // is lost.
 func (t *Trail) Close(ctx context.Context) error {
+	for _, s := range t.sinks { // which may hang, with what is told now, too
+		defer context.AfterFunc(ctx, s.stop)()
+	}
 	t.unknown.flush()
 	var errs []error
 	for _, s := range t.sinks {

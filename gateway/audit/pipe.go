@@ -228,6 +228,8 @@ func (p *pipe) encoded(e *event) ([]byte, error) {
 
 // close passes on what waits, until ctx ends.
 func (p *pipe) close(ctx context.Context) error {
+	// Requests that wait for their events hold the lock, for as long as a sink may hang.
+	defer context.AfterFunc(ctx, p.stop)()
 	p.mu.Lock()
 	if !p.closed {
 		p.closed = true
@@ -236,12 +238,7 @@ func (p *pipe) close(ctx context.Context) error {
 		}
 	}
 	p.mu.Unlock()
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-		p.stop()
-		<-p.done
-	}
+	<-p.done
 	p.stop()
 	return p.to.close()
 }

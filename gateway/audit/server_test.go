@@ -113,3 +113,71 @@ func TestAServerThatRedirectsIsNotFollowed(t *testing.T) {
 		t.Errorf("somebody else was asked %d times", n)
 	}
 }
+
+// hung is a sink that takes so many events, and then waits until it is told to give up.
+type hung struct {
+	file
+	takes int
+	asked chan struct{}
+}
+
+func (h *hung) send(ctx context.Context, events [][]byte) (int, error) {
+	if h.takes--; h.takes >= 0 {
+		return len(events), nil
+	}
+	close(h.asked)
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+func (*hung) close() error { return nil }
+
+// The end waits for requests that wait for a server no longer than it may.
+func TestAHungServerThatRequestsWaitForHoldsNoEndUp(t *testing.T) {
+	for mode, goesOn := range map[string]bool{Blocking: true, Strict: false} {
+		var c counts
+		h := &hung{asked: make(chan struct{})}
+		p := newPipe(h, Passing{Mode: mode}, Config{Metrics: &c})
+		defer p.stop()
+		took := make(chan bool, 1)
+		go func() { took <- p.take(&event{record: record("x")}) }()
+		<-h.asked
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		closed := make(chan error, 1)
+		go func() { closed <- p.close(ctx) }()
+		select {
+		case err := <-closed:
+			if on := <-took; err != nil || on != goesOn || c.lost["log"] != 1 {
+				t.Errorf("%s: %v, the request goes on: %t, %+v", mode, err, on, c.lost)
+			}
+		case <-time.After(time.Minute): // nothing comes near it
+			t.Fatalf("%s: the end waits for the server", mode)
+		}
+	}
+}
+
+// So it is where the end itself has something to tell.
+func TestAHungServerDoesNotHoldUpWhatTheEndTells(t *testing.T) {
+	var c counts
+	l := &Trail{c: Config{Metrics: &c}}
+	l.sinks = []*pipe{newPipe(&hung{takes: 1, asked: make(chan struct{})}, Passing{Mode: Blocking}, l.c)}
+	defer l.sinks[0].stop()
+	l.unknown.most, l.unknown.tell = 1, l.tellLeftOut
+	for range 2 {
+		a := record("x")
+		a.User = nil
+		l.Audit(a)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- l.Close(ctx) }()
+	select {
+	case err := <-closed:
+		if err != nil || c.left != 1 || c.events != 2 || c.lost["log"] != 1 {
+			t.Errorf("%v, %+v", err, &c)
+		}
+	case <-time.After(time.Minute): // nothing comes near it
+		t.Fatal("the end waits for the server")
+	}
+}
