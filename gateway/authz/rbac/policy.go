@@ -1,6 +1,8 @@
 package rbac
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -52,13 +54,26 @@ func (p *Policy) Authorize(a authz.Attributes) (allowed bool, reason string) {
 	return false, reason
 }
 
+// mostRules is how many rules of one user are listed, which is more than anybody reads.
+const mostRules = 50_000
+
 // Rules are what a user may do in a namespace, "" being the cluster, where whatever
-// rules of the cluster allow is allowed in namespaces too. The error tells of roles that
-// bindings of the user have and that do not exist; the rules are then those of others.
+// rules of the cluster allow is allowed in namespaces too. What several bindings give is
+// told once. The error tells of roles that bindings of the user have and that do not exist;
+// the rules are then those of others. It tells, too, of more rules than there are listed.
 func (p *Policy) Rules(user *authn.User, namespace string) ([]rbacv1.PolicyRule, error) {
 	var out []rbacv1.PolicyRule
 	all := p.of(user, namespace)
+	told := map[int]bool{} // roles, by the number of their first rule
 	for _, b := range all {
+		if len(b.rules) == 0 || told[b.first] {
+			continue
+		}
+		told[b.first] = true
+		if room := mostRules - len(out); len(b.rules) > room {
+			more := fmt.Errorf("RBAC: user %q has more than the %d rules that are listed%w", user.Name, mostRules, authz.ErrIncomplete)
+			return append(out, b.rules[:room]...), errors.Join(more, missing(all))
+		}
 		out = append(out, b.rules...)
 	}
 	return out, missing(all)

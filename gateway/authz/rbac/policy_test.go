@@ -2,6 +2,7 @@ package rbac
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -183,6 +184,38 @@ func TestRules_RBAC(t *testing.T) {
 		if got := told(c.user, c.namespace); got != c.want {
 			t.Errorf("%+v in %q:\ngot  %s\nwant %s", c.user, c.namespace, got, c.want)
 		}
+	}
+}
+
+// A role that many bindings give is listed once, and of very many rules the first ones.
+func TestRulesAreListedOnce_RBAC(t *testing.T) {
+	const each = 1000
+	texts := make([]string, each)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("get core r%d", i)
+	}
+	o := Objects{ClusterRoles: []*rbacv1.ClusterRole{clusterRole("large", texts...), clusterRole("empty")}}
+	for i := range 200 {
+		name := fmt.Sprint("b", i)
+		o.ClusterRoleBindings = append(o.ClusterRoleBindings, clusterBinding(name, "large", "User ann"), clusterBinding("e"+name, "empty", "User ann"))
+		o.RoleBindings = append(o.RoleBindings, roleBinding("shop", name, "ClusterRole", "large", "Group staff"))
+	}
+	if rules, err := Compile(o).Rules(ann, "shop"); len(rules) != each || err != nil {
+		t.Errorf("%d rules of one role of %d, %v", len(rules), each, err)
+	}
+	for i := range mostRules/each - 1 {
+		name := fmt.Sprint("more", i)
+		o.ClusterRoles = append(o.ClusterRoles, clusterRole(name, texts...))
+		o.ClusterRoleBindings = append(o.ClusterRoleBindings, clusterBinding(name, name, "User ann"))
+	}
+	if rules, err := Compile(o).Rules(ann, "shop"); len(rules) != mostRules || err != nil {
+		t.Errorf("%d rules of all of %d, %v", len(rules), mostRules, err)
+	}
+	o.ClusterRoles = append(o.ClusterRoles, clusterRole("one", "get core one"))
+	o.ClusterRoleBindings = append(o.ClusterRoleBindings, clusterBinding("one", "one", "User ann"), clusterBinding("gone", "gone", "User ann"))
+	rules, err := Compile(o).Rules(ann, "shop")
+	if len(rules) != mostRules || !errors.Is(err, authz.ErrIncomplete) || !strings.Contains(err.Error(), "more than the 50000 rules") || !strings.Contains(err.Error(), `"gone" not found`) {
+		t.Errorf("%d rules of one more, %v", len(rules), err)
 	}
 }
 
