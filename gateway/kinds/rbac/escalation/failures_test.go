@@ -7,14 +7,17 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/gateway/authn"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/rbac/escalation"
+	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
@@ -53,6 +56,32 @@ func TestGuard_NobodyIsBoundToWhatIsNotRead(t *testing.T) {
 	}
 	roles = real
 	refused(t, "a binding", w.create(gvr.RoleBindings, "bob", binding("RoleBinding", "b", "Role", "a")), "")
+}
+
+// ending has requests end while it is looked up what bob may do.
+type ending struct {
+	authority
+	end context.CancelFunc
+}
+
+func (e ending) Rules(user *authn.User, namespace string) ([]rbacv1.PolicyRule, error) {
+	e.end()
+	return e.authority.Rules(user, namespace)
+}
+
+// Whose time is over is told so, and not that something was not held.
+func TestGuard_WhoComesTooLateIsToldSo(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	e := realengine.With(t, func(*engine.Engine) admission.Chain {
+		return admission.Chain{Mutators: []admission.Mutator{escalation.Guard{May: ending{end: end}}}}
+	})
+	r := e.Catalog.Snapshot().Resource(gvr.ClusterRoles)
+	_, err := e.Verbs.Create(ctx, resource.Target{Resource: r, Version: r.Def.Version("v1")}, []byte(`{"metadata":{"name":"a"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["secrets"]}]}`),
+		resource.WriteOptions{Caller: resource.Caller{User: &authn.User{Name: "bob"}}})
+	if !apierrors.IsTimeout(err) {
+		t.Error(err)
+	}
 }
 
 // late is a guard whose roles are known later.

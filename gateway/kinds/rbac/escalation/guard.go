@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/component-helpers/auth/rbac/validation"
 
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/admission/order"
@@ -96,11 +95,11 @@ func (g Guard) role(ctx context.Context, w write) error {
 			return err
 		}
 	}
-	if err := g.holds(w, role.Rules); err != nil {
-		return w.forbidden(err)
+	if err := g.holds(ctx, w, role.Rules); err != nil {
+		return w.forbidden(ctx, err)
 	}
-	if w.gr == gvr.ClusterRoles && (aggregates(role) || aggregates(old)) && g.holds(w, everything) != nil {
-		return w.forbidden(errors.New("must have cluster-admin privileges to use the aggregationRule"))
+	if w.gr == gvr.ClusterRoles && (aggregates(role) || aggregates(old)) && g.holds(ctx, w, everything) != nil {
+		return w.forbidden(ctx, errors.New("must have cluster-admin privileges to use the aggregationRule"))
 	}
 	return nil
 }
@@ -148,8 +147,8 @@ func (g Guard) binding(ctx context.Context, w write) error {
 	if err := gvr.Decode(obj, &role); err != nil {
 		return err
 	}
-	if err := g.holds(w, role.Rules); err != nil {
-		return w.forbidden(err)
+	if err := g.holds(ctx, w, role.Rules); err != nil {
+		return w.forbidden(ctx, err)
 	}
 	return nil
 }
@@ -168,13 +167,16 @@ func (g Guard) may(ctx context.Context, w write, verb string, gr schema.GroupRes
 const most = 50_000
 
 // holds fails for rules that the writer does not hold, where the object is.
-func (g Guard) holds(w write, rules []rbacv1.PolicyRule) error {
+func (g Guard) holds(ctx context.Context, w write, rules []rbacv1.PolicyRule) error {
 	if n := rights(rules); n > most {
 		return fmt.Errorf("the rules combine to more than %d rights, which are too many to be compared with those of user %q: divide them among several roles", most, w.by.Name)
 	}
 	held, err := g.May.Rules(w.by, w.GetNamespace())
-	covers, missing := validation.Covers(held, rules)
-	if covers {
+	missing, late := lacking(ctx, held, rules)
+	switch {
+	case late != nil:
+		return fmt.Errorf("the rules are too many to be compared with those of user %q: %w: divide them among several roles", w.by.Name, late)
+	case len(missing) == 0:
 		return nil
 	}
 	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s", w.by.Name, w.by.Groups, describe(missing))
@@ -210,6 +212,10 @@ func rights(rules []rbacv1.PolicyRule) (n int) {
 	return n
 }
 
-func (w write) forbidden(err error) error {
+// forbidden is a refusal, but for who came too late to be told whether it is one.
+func (w write) forbidden(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
+	}
 	return apierrors.NewForbidden(w.gr, w.GetName(), err)
 }
