@@ -25,6 +25,9 @@ type Info struct {
 	// Selected is the name that a list or a watch is narrowed to, which counts as what
 	// is asked for where somebody decides whether it may be.
 	Selected string
+	// selectors are those that narrow a list, a watch or a deletion of a collection, as the
+	// request has them.
+	selectors authz.UnreadSelectors
 	// below is what the path has after the subresource.
 	below string
 	// scoped: the path says in which namespace, and does not name one.
@@ -41,8 +44,14 @@ func (i *Info) Attributes(u *authn.User) authz.Attributes {
 	}
 	return authz.Attributes{
 		User: u, Verb: i.Verb, Group: i.Group, Version: i.Version, Resource: i.Plural, Subresource: i.Subresource,
-		Namespace: i.Namespace, Name: name, Path: i.Path, ResourceRequest: i.Resource,
+		Namespace: i.Namespace, Name: name, Path: i.Path, ResourceRequest: i.Resource, Unread: i.selectors,
 	}
+}
+
+// narrows reports whether the request may be about a part of the objects of a kind. Of a
+// watch by its path authorizers are told of all of them, as kube-apiserver does.
+func (i *Info) narrows() bool {
+	return i.Resource && !i.old && (i.Verb == "list" || i.Verb == "watch" || i.Verb == "deletecollection")
 }
 
 // Describe tells what the request is about, once it is known and who asks.

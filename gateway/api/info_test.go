@@ -1,8 +1,11 @@
 package api
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"github.com/wasmgate/wasmgate/gateway/authz"
 )
 
 func TestParseInfo_VERB01(t *testing.T) {
@@ -55,6 +58,45 @@ func TestParseInfo_OtherPaths(t *testing.T) {
 	} {
 		if got := parseInfo("POST", path, true); got.Resource || got.Verb != "post" || got.Path != path {
 			t.Errorf("%q: %+v", path, got)
+		}
+	}
+}
+
+// told is an authorizer that refuses, and remembers what it was asked.
+type told struct{ last authz.Attributes }
+
+func (a *told) Authorize(_ context.Context, about authz.Attributes) (bool, string, error) {
+	a.last = about
+	return false, "", nil
+}
+
+// Who decides what may be done is told by what a list, a watch and a deletion of a collection
+// are narrowed, by the first selector of each sort, and of nothing else.
+func TestSelectorsAreToldToAuthorizers(t *testing.T) {
+	w, by := newWorld(t), &told{}
+	w.asked.Authorizer = by
+	const both, old = "fieldSelector=a%3Db%2Cc!%3Dd&labelSelector=e+in+(f)", "/apis/example.com/v1/watch/namespaces/default/widgets"
+	narrowed := authz.UnreadSelectors{Fields: "a=b,c!=d", Labels: "e in (f)"}
+	for _, c := range []struct {
+		method, url, verb string
+		want              authz.UnreadSelectors
+	}{
+		{"GET", widgets + "?" + both, "list", narrowed},
+		{"GET", widgets + "?watch=1&" + both, "watch", narrowed},
+		{"DELETE", widgets + "?" + both, "deletecollection", narrowed},
+		{"GET", widgets + "?" + both + "&fieldSelector=x%3Dy&labelSelector=z", "list", narrowed},
+		{"GET", widgets + "?fieldSelector=a", "list", authz.UnreadSelectors{Fields: "a"}},
+		{"GET", widgets + "?%&" + both, "list", narrowed},
+		{"GET", widgets, "list", authz.UnreadSelectors{}},
+		{"GET", widgets + "/one?" + both, "get", authz.UnreadSelectors{}},
+		{"DELETE", widgets + "/one?" + both, "delete", authz.UnreadSelectors{}},
+		{"POST", widgets + "?" + both, "create", authz.UnreadSelectors{}},
+		{"GET", old + "?" + both, "watch", authz.UnreadSelectors{}}, // as by kube-apiserver
+		{"GET", "/hello?" + both, "get", authz.UnreadSelectors{}},
+	} {
+		w.do(c.method, c.url, "").want(403, "")
+		if got := by.last; got.Verb != c.verb || got.Unread != c.want {
+			t.Errorf("%s %s: asked about %s of %+v", c.method, c.url, got.Verb, got.Unread)
 		}
 	}
 }

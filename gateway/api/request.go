@@ -181,6 +181,9 @@ func (c *Call) Classify(by *Routes) {
 	if c.Info.Verb == "list" || c.Info.Verb == "watch" {
 		c.Info.Selected = c.Params.SelectedName()
 	}
+	if c.Info.narrows() {
+		c.Info.selectors.Fields, c.Info.selectors.Labels = c.Params.Selectors()
+	}
 	if by.Elsewhere != nil && c.Version != "" {
 		c.remote = by.Elsewhere.Find(c.Group, c.Version)
 	}

@@ -24,8 +24,10 @@ type Attributes struct {
 	// namespace's own name, as in Kubernetes.
 	Namespace string
 	Name      string
-	// Selectors narrow what a list, a watch or a deletion of a collection is about.
+	// Selectors narrow what a list, a watch or a deletion of a collection is about. Those of
+	// a request are in Unread until somebody asks for them: most authorizers do not.
 	Selectors Selectors
+	Unread    UnreadSelectors
 	// Path is the path of the request.
 	Path string
 	// ResourceRequest tells a request for a resource from one for a path.

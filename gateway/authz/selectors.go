@@ -21,6 +21,17 @@ type Selectors struct {
 	LabelsErr error
 }
 
+// UnreadSelectors are selectors as a request has them; "" is none.
+type UnreadSelectors struct{ Fields, Labels string }
+
+// Narrowed are the selectors, read.
+func (a *Attributes) Narrowed() Selectors {
+	if a.Unread == (UnreadSelectors{}) {
+		return a.Selectors
+	}
+	return ParseSelectors(a.Unread.Fields, a.Unread.Labels)
+}
+
 // ParseSelectors reads selectors in the form that requests have them in; "" is
 // none.
 func ParseSelectors(field, label string) (s Selectors) {

@@ -71,3 +71,18 @@ func TestSelectorsOfReviewsAreRead_CEL14(t *testing.T) {
 		}
 	}
 }
+
+// Selectors of a request are read for who asks.
+func TestSelectorsOfRequestsAreReadForWhoAsks(t *testing.T) {
+	for want, a := range map[string]Attributes{
+		"":                   {},
+		"a=b":                {Selectors: ParseSelectors("a=b", "")},
+		"c=d; e":             {Unread: UnreadSelectors{Fields: "c=d", Labels: "e"}},
+		"e; fields unread":   {Unread: UnreadSelectors{Fields: "c", Labels: "e"}},
+		"c=d; labels unread": {Unread: UnreadSelectors{Fields: "c=d", Labels: "="}},
+	} {
+		if got := told(a.Narrowed()); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -96,6 +96,11 @@ func (p Parameters) Selected(field string) string {
 	return value
 }
 
+// Selectors are the first selectors of fields and of labels, as they are; "" is none.
+func (p Parameters) Selectors() (ofFields, ofLabels string) {
+	return p.values.Get("fieldSelector"), p.values.Get("labelSelector")
+}
+
 // Limit is how many objects a list may have at most; 0 is any number, also where what
 // is said cannot be read.
 func (p Parameters) Limit() int64 {

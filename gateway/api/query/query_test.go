@@ -198,3 +198,14 @@ func TestPeeks(t *testing.T) {
 		}
 	}
 }
+
+// Of several selectors of a sort the first counts.
+func TestSelectors(t *testing.T) {
+	for raw, want := range map[string][2]string{
+		"": {}, "fieldSelector=&labelSelector": {}, "fieldSelector=a%3Db&labelSelector=c&fieldSelector=x&labelSelector=y&%": {"a=b", "c"},
+	} {
+		if ofFields, ofLabels := Parse(raw).Selectors(); ofFields != want[0] || ofLabels != want[1] {
+			t.Errorf("%q: %q and %q", raw, ofFields, ofLabels)
+		}
+	}
+}

@@ -174,6 +174,41 @@ func TestWhatWebhooksAreAsked(t *testing.T) {
 	}
 }
 
+// A webhook is told by which selectors a request is narrowed, but for those that cannot be
+// read; its conditions see them, too.
+func TestWebhooksAreToldOfSelectors(t *testing.T) {
+	r := newReviewer(t)
+	text := strings.Replace(byWebhook(r.kubeconfig), "request.user != 'free'", "!has(request.resourceAttributes.fieldSelector) || request.resourceAttributes.fieldSelector.requirements[0].values[0] != 'free'", 1)
+	c, err := New(Config{Path: write(t, configuration(text)), First: nobody{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const field, label = `"fieldSelector":{"requirements":[{"key":"spec.nodeName","operator":"In","values":["n"]}]}`, `"labelSelector":{"requirements":[{"key":"a","operator":"In","values":["b"]}]}`
+	for _, one := range []struct{ verb, fields, labels, want string }{
+		{"list", "spec.nodeName=n", "a in (b)", "," + field + "," + label},
+		{"watch", "spec.nodeName=n", "=", "," + field},
+		{"deletecollection", "spec.nodeName", "a in (b)", "," + label},
+		{"list", "spec.nodeName=free", "", ""},
+	} {
+		before := r.count()
+		if _, _, err := c.Judge(t.Context(), authz.Attributes{User: &authn.User{Name: "u"}, Verb: one.verb, Version: "v1", Resource: "pods", ResourceRequest: true,
+			Unread: authz.UnreadSelectors{Fields: one.fields, Labels: one.labels}}); err != nil {
+			t.Error(err)
+		}
+		asked := r.asked[before:]
+		if one.want == "" {
+			if len(asked) != 0 {
+				t.Errorf("%s: asked %+v", one.fields, asked)
+			}
+			continue
+		}
+		all, err := json.Marshal(asked)
+		if want := `[{"resourceAttributes":{"verb":"` + one.verb + `","version":"v1","resource":"pods"` + one.want + `},"user":"u"}]`; err != nil || string(all) != want {
+			t.Errorf("%s\nwant\n%s", all, want)
+		}
+	}
+}
+
 // configuration is one of a file, of authorizers as JSON.
 func configuration(authorizers ...string) string {
 	return `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"AuthorizationConfiguration","authorizers":[` + strings.Join(authorizers, ",") + `]}`

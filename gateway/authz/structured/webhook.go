@@ -76,11 +76,12 @@ func connection(info apiserver.WebhookConnectionInfo) (*rest.Config, error) {
 
 // Judge implements judge.
 func (w asks) Judge(ctx context.Context, a authz.Attributes) (authz.Decision, string, error) {
+	narrowed := a.Narrowed()
 	record := authorizer.AttributesRecord{
 		Verb: a.Verb, Namespace: a.Namespace, APIGroup: a.Group, APIVersion: a.Version, Resource: a.Resource, Subresource: a.Subresource, Name: a.Name,
 		ResourceRequest: a.ResourceRequest, Path: a.Path,
-		FieldSelectorRequirements: a.Selectors.Fields, FieldSelectorParsingErr: a.Selectors.FieldsErr,
-		LabelSelectorRequirements: a.Selectors.Labels, LabelSelectorParsingErr: a.Selectors.LabelsErr,
+		FieldSelectorRequirements: narrowed.Fields, FieldSelectorParsingErr: narrowed.FieldsErr,
+		LabelSelectorRequirements: narrowed.Labels, LabelSelectorParsingErr: narrowed.LabelsErr,
 	}
 	if a.User != nil {
 		record.User = a.User
