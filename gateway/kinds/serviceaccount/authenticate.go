@@ -105,11 +105,15 @@ func (t *Tokens) believe(ctx context.Context, c *claims, r authn.Request) error 
 	case c.Subject != userPrefix+a.Namespace+":"+a.Account.Name:
 		return errors.New("its subject is not the account")
 	}
+	node := a.Node
+	if a.Pod != nil {
+		node = nil // it is where the pod was, which alone the token is bound to
+	}
 	for _, bound := range []struct {
 		gr        schema.GroupResource
 		namespace string
 		to        *reference
-	}{{accounts, a.Namespace, &a.Account}, {pods, a.Namespace, a.Pod}, {secrets, a.Namespace, a.Secret}, {nodes, "", a.Node}} {
+	}{{accounts, a.Namespace, &a.Account}, {pods, a.Namespace, a.Pod}, {secrets, a.Namespace, a.Secret}, {nodes, "", node}} {
 		if bound.to == nil {
 			continue
 		}
@@ -189,7 +193,10 @@ func user(c *claims) *authn.User {
 		out.Extra[extraPrefix+"pod-name"], out.Extra[extraPrefix+"pod-uid"] = []string{a.Pod.Name}, []string{a.Pod.UID}
 	}
 	if a.Node != nil {
-		out.Extra[authn.NodeNameKey], out.Extra[extraPrefix+"node-uid"] = []string{a.Node.Name}, []string{a.Node.UID}
+		out.Extra[authn.NodeNameKey] = []string{a.Node.Name}
+		if a.Node.UID != "" {
+			out.Extra[extraPrefix+"node-uid"] = []string{a.Node.UID}
+		}
 	}
 	return out
 }

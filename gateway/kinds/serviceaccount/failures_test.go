@@ -118,3 +118,14 @@ func TestWhatTokensAreBoundToHasToBeKnown(t *testing.T) {
 		}
 	}
 }
+
+// A token for a pod has to name the pod's node, whether there is an object of it or not.
+func TestTheNodeOfAPodHasToBeKnown(t *testing.T) {
+	tokens, _ := newTokens(t, ecKey(t))
+	objects := tokens.Objects.(stored)
+	objects["pods mine"] = "{metadata: {uid: u2}, spec: {serviceAccountName: robot, nodeName: \"n\"}}"
+	tokens.Objects = unreadable{objects, "nodes"}
+	if _, err := ask(tokens, `{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"mine"}}}`); !errors.Is(err, controllertest.ErrAway) {
+		t.Error(err)
+	}
+}

@@ -178,7 +178,27 @@ func (t *Tokens) claims(ctx context.Context, wanted *authenticationv1.TokenReque
 		return c, otherUID(kinds[i].gr, to.Name, to.UID)
 	}
 	*kinds[i].into = &reference{to.Name, string(bound.GetUID())}
-	return c, nil
+	if to.Kind == "Pod" {
+		c.About.Node, err = t.nodeOf(ctx, bound)
+	}
+	return c, err
+}
+
+// nodeOf is the node of a pod, as tokens of the pod name it; nil of a pod without one. A node
+// that there is no object of has its name alone.
+func (t *Tokens) nodeOf(ctx context.Context, pod *unstructured.Unstructured) (*reference, error) {
+	name, _, _ := unstructured.NestedString(pod.Object, "spec", "nodeName")
+	if name == "" {
+		return nil, nil
+	}
+	node, err := t.Objects.Get(ctx, nodes, "", name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return &reference{Name: name}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &reference{name, string(node.GetUID())}, nil
 }
 
 func otherUID(gr schema.GroupResource, name string, asked types.UID) error {

@@ -241,6 +241,49 @@ func TestTokensOfWhatIsBeingDeletedCountForAMinute(t *testing.T) {
 	}
 }
 
+// A token that is bound to a pod names the pod's node, which may have no object; that one may go,
+// and the token counts as long as the pod is there. One that is bound to the node goes with it.
+func TestTokensOfPodsNameTheirNode(t *testing.T) {
+	for name, c := range map[string]struct {
+		node, kind, of string
+		want           map[string][]string
+		outlives       bool
+	}{
+		"a pod on a node":        {"n", "Pod", "mine", map[string][]string{"node-name": {"n"}, "node-uid": {"u5"}, "pod-name": {"mine"}, "pod-uid": {"u2"}}, true},
+		"a pod on an unknown":    {"m", "Pod", "mine", map[string][]string{"node-name": {"m"}, "pod-name": {"mine"}, "pod-uid": {"u2"}}, true},
+		"a node":                 {"n", "Node", "n", map[string][]string{"node-name": {"n"}, "node-uid": {"u5"}}, false},
+		"a secret beside a node": {"n", "Secret", "s", map[string][]string{}, true},
+	} {
+		tokens, _ := newTokens(t, ecKey(t))
+		objects := tokens.Objects.(stored)
+		objects["pods mine"] = "{metadata: {uid: u2}, spec: {serviceAccountName: robot, nodeName: \"" + c.node + "\"}}"
+		out, err := ask(tokens, `{"spec":{"boundObjectRef":{"kind":"`+c.kind+`","apiVersion":"v1","name":"`+c.of+`"}}}`)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, there := range []bool{true, false} {
+			if !there {
+				delete(objects, "nodes n")
+			}
+			u, ok, err := tokens.Authenticate(t.Context(), authn.Request{BearerToken: out.Status.Token})
+			if want := there || c.outlives; ok != want || (err == nil) != want {
+				t.Errorf("%s, the node is there %t: %t, %v", name, there, ok, err)
+			}
+			if !ok {
+				continue
+			}
+			delete(u.Extra, extraPrefix+"credential-id")
+			want := map[string][]string{}
+			for k, v := range c.want {
+				want[extraPrefix+k] = v
+			}
+			if !reflect.DeepEqual(u.Extra, want) {
+				t.Errorf("%s: %v, want %v", name, u.Extra, want)
+			}
+		}
+	}
+}
+
 // leavesOtherTokens shows that what is no token of ours is left to others.
 func leavesOtherTokens(t *testing.T, k *Key) {
 	t.Helper()

@@ -29,7 +29,7 @@ type about struct {
 
 type reference struct {
 	Name string `json:"name"`
-	UID  string `json:"uid"`
+	UID  string `json:"uid,omitempty"`
 }
 
 var (
