@@ -13,10 +13,11 @@ import (
 
 // nodePorts sees to spec.ports[].nodePort and spec.healthCheckNodePort. Ports are
 // those that services have; one that is to be taken is claimed first, so that it is
-// taken once however many gateways there are.
+// taken once however many gateways there are. Where none are picked, those that the
+// client names are looked at all the same.
 func (s *request) nodePorts(ctx context.Context) error {
 	var ports []any
-	if picksPorts(s.spec) {
+	if s.is(corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer) && (picksPorts(s.spec) || len(nodePortsOf(s.spec)) > 0) {
 		ports, _ = s.spec["ports"].([]any)
 	}
 	if len(ports) == 0 && !checksHealth(s.spec) {
@@ -86,6 +87,9 @@ func (p *picker) pickPorts(ctx context.Context, ports []any, used map[int64]bool
 		if n != 0 {
 			used[n], shared[port["port"]] = true, n
 		}
+	}
+	if !picksPorts(p.spec) {
+		return nil
 	}
 	for i, port := range ports {
 		port, _ := port.(map[string]any)
