@@ -56,6 +56,7 @@ type Attributes interface {
 	Request
 	Verbed
 	Waiting
+	Taking
 	Objects
 	States
 	Namespaces
@@ -117,6 +118,13 @@ type Verbed interface {
 type Waiting interface {
 	// Waited notes for how long.
 	Waited(d time.Duration)
+}
+
+// Taking is a request for which something is written before it is decided on.
+type Taking interface {
+	// Undo has undo called if nothing comes of the request as it is now: it is refused, or
+	// decided on anew. It is not called where the request may have been committed.
+	Undo(undo func(ctx context.Context))
 }
 
 // User is who makes a request, as conditions and as webhooks see it.

@@ -109,6 +109,9 @@ func (*Attributes) AddErrors(...*field.Error) {}
 // Claim takes every name.
 func (*Attributes) Claim(context.Context, string) (bool, error) { return true, nil }
 
+// Undo does nothing: nothing is written.
+func (*Attributes) Undo(func(context.Context)) {}
+
 // Chain is what asks plugins, all of which are on.
 func Chain(t testing.TB, plugins ...admission.Plugin) admission.Chain {
 	t.Helper()

@@ -21,7 +21,8 @@ const stale = time.Minute
 
 // reserve takes an address for the service. An IPAddress of that name, of which
 // there can be only one however many gateways there are, tells that it is
-// taken.
+// taken. It is given back when the service is refused, but not where it was taken
+// over from a write of the same service, which may go on.
 func (s *request) reserve(ctx context.Context, addr netip.Addr) error {
 	if s.write.IsDryRun() {
 		_, err := s.objects.Get(ctx, addresses, "", addr.String())
@@ -31,7 +32,10 @@ func (s *request) reserve(ctx context.Context, addr netip.Addr) error {
 		return ignoreNotFound(err)
 	}
 	mine := addressOf(addr, s.write.GetNamespace(), name(s.write))
-	_, err := s.objects.Create(ctx, addresses, mine)
+	made, err := s.objects.Create(ctx, addresses, mine)
+	if err == nil {
+		givesBack(s, made)
+	}
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
@@ -40,6 +44,15 @@ func (s *request) reserve(ctx context.Context, addr netip.Addr) error {
 	}
 	_, err = s.objects.Create(ctx, addresses, mine) // which only one can that saw the same leftover
 	return err
+}
+
+// givesBack has an address free again at once when the service is refused. Where that
+// fails it is left to the [Ledger].
+func givesBack(s *request, address *unstructured.Unstructured) {
+	ip, uid := address.GetName(), address.GetUID()
+	s.write.Undo(func(ctx context.Context) {
+		_ = s.objects.Delete(ctx, addresses, "", ip, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	})
 }
 
 // clear removes the IPAddress that is left of a service that is gone. It is

@@ -185,8 +185,8 @@ func TestAddressesThatContradict(t *testing.T) {
 	}
 }
 
-// Of a dry run nothing is left, and what is left of a write that failed serves
-// the same service again.
+// Of a dry run nothing is left, nor of a service that is refused, and what is left of a
+// write that nobody knows the end of serves the same service again.
 func TestAddressesAreNotLost(t *testing.T) {
 	w := newWorld(t, "10.0.0.0/29", Ports{30000, 30001})
 	for range 20 {
@@ -201,13 +201,40 @@ func TestAddressesAreNotLost(t *testing.T) {
 	if _, refusal := w.create(services, invalid, false); !strings.Contains(refusal, "Required value") {
 		t.Fatal(refusal)
 	}
+	w.must(services, "", service("next", `"clusterIP":"10.0.0.3"`))
+	if _, err := w.Client.Create(t.Context(), addresses, addressOf(netip.MustParseAddr("10.0.0.4"), "default", "s")); err != nil {
+		t.Fatal(err)
+	}
 	if err := w.Fresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, refusal := w.create(services, service("other", `"clusterIP":"10.0.0.3"`), false); !strings.Contains(refusal, "already allocated") {
+	if _, refusal := w.create(services, service("other", `"clusterIP":"10.0.0.4"`), false); !strings.Contains(refusal, "already allocated") {
 		t.Errorf("another service: %s", refusal)
 	}
-	w.must(services, "", service("s", `"clusterIP":"10.0.0.3"`))
+	w.must(services, "", service("s", `"clusterIP":"10.0.0.4"`))
+}
+
+// Writes that are refused take no address from others, however many there are.
+func TestRefusedServicesHoldNoAddresses(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/28", Ports{30000, 30001})
+	w.must(services, "", service("there", `"type":"ClusterIP"`))
+	for what, body := range map[string]string{
+		"already exists":         service("there", `"type":"ClusterIP"`),
+		"Required value":         `{"metadata":{"name":"s"},"spec":{"ports":[{"port":80},{"port":81}]}}`,
+		"ports[0].port: Invalid": `{"metadata":{"generateName":"s"},"spec":{"clusterIP":"10.0.0.3","ports":[{"port":70000}]}}`,
+		"not in the valid range": `{"metadata":{"name":"s"},"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":22}]}}`,
+	} {
+		for range 20 {
+			if _, refusal := w.create(services, body, false); !strings.Contains(refusal, what) {
+				t.Fatalf("%s: %q", what, refusal)
+			}
+			w.fresh()
+		}
+	}
+	if all, err := w.Client.List(t.Context(), addresses, ""); err != nil || len(all) != 1 {
+		t.Errorf("there are %d addresses, %v", len(all), err)
+	}
+	w.must(services, "", service("s", `"type":"ClusterIP"`))
 }
 
 func TestServicesKeepWhatTheyHave(t *testing.T) {

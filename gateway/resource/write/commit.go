@@ -78,7 +78,8 @@ func notCommitted(ctx context.Context, e *Writer, r *request, claims claimed, er
 			return alreadyExists(ctx, e.reads, r.Target) // with another name it may go well
 		}
 	}
-	return final{unconfirmed(ctx, r.Target, err)}
+	kind := storage.KindOf(err)
+	return final{unconfirmed(ctx, r.Target, err), kind == storage.TooLarge || kind == storage.Full}
 }
 
 // unconfirmed tells of a write that the store did not do, or that nobody knows of whether it

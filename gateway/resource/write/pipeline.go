@@ -24,6 +24,7 @@ type Write struct {
 	writer *Writer
 	source source
 	claims claimed
+	undo   undoing
 	progress
 }
 
@@ -293,7 +294,7 @@ func (w *Write) handOver(context.Context) error {
 	}
 	entry, view, err := w.draft.Committed(w.revision, w.Version.Name)
 	if err != nil {
-		return final{err}
+		return final{error: err}
 	}
 	w.out.Object = view
 	w.writer.cache.Committed(w.Resource.Key(w.Namespace, w.Name), w.revision, entry)
@@ -303,7 +304,7 @@ func (w *Write) handOver(context.Context) error {
 // reply completes what the client is told.
 func (w *Write) reply(ctx context.Context) (err error) {
 	if w.out.Object, err = reply(ctx, &w.request, &w.progress); err != nil {
-		return final{err}
+		return final{error: err}
 	}
 	return nil
 }

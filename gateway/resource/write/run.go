@@ -15,7 +15,10 @@ import (
 
 // final wraps an error that came from the store's answer to a write, or after
 // it. What was asked for may have happened: it is not to be tried again.
-type final struct{ error }
+type final struct {
+	error
+	nothing bool // was committed, as the store said
+}
 
 // redefined tells that the definition has another revision than the one that
 // the resource stood for, or is gone; nothing was written.
@@ -61,6 +64,7 @@ func (w *Write) run(ctx context.Context) (*resource.Written, error) {
 		}
 		w.begin(from)
 		refused := w.attempt(ctx)
+		w.settle(ctx, refused)
 		var done final
 		var lost superseded
 		var changed *redefined
