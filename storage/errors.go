@@ -27,6 +27,9 @@ const (
 	// Full: the store takes no more data until somebody makes room. Nothing was
 	// written.
 	Full
+	// TooMany: the write depends on more keys than the store compares at a time. Nothing
+	// was written.
+	TooMany
 	// Reopened: what could not be read before can be read now. Whoever followed
 	// changes reads again what is there.
 	Reopened
@@ -38,7 +41,7 @@ const (
 var kindNames = map[Kind]string{
 	NotFound: "key not found", Exists: "key exists", Conflict: "revision conflict", Changed: "guard changed",
 	Compacted: "revision compacted", FutureRevision: "revision not reached",
-	TooLarge: "value too large", Full: "store full", Reopened: "values have become readable", Unavailable: "store unavailable",
+	TooLarge: "value too large", Full: "store full", TooMany: "write depends on too many keys", Reopened: "values have become readable", Unavailable: "store unavailable",
 }
 
 // String names the kind in lower case.

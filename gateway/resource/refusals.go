@@ -37,6 +37,9 @@ func ParseRevision(s string) (int64, error) {
 // errFull is told in the words of etcd, which operators look for.
 var errFull = errors.New("the object is not stored, as the store is full: etcdserver: mvcc: database space exceeded")
 
+// errTooMany is told of a write that the store refuses for its guards.
+var errTooMany = errors.New("the object is not stored, as that depends on more others than the store compares in one transaction: etcdserver: too many operations in txn request")
+
 // StoreError makes a status error of a store's error about one object.
 func (t Target) StoreError(err error) error {
 	gr := t.GroupResource()
@@ -53,6 +56,8 @@ func (t Target) StoreError(err error) error {
 		return apierrors.NewRequestEntityTooLargeError("the object is too large to be stored: " + err.Error())
 	case storage.Full: // which trying again does not help
 		return apierrors.NewInternalError(errFull)
+	case storage.TooMany: // nor here
+		return apierrors.NewInternalError(errTooMany)
 	case storage.Compacted:
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
 	case storage.FutureRevision:

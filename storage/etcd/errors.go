@@ -36,6 +36,8 @@ func kindOf(err error) storage.Kind {
 		return storage.TooLarge
 	case errors.Is(rpctypes.Error(err), rpctypes.ErrNoSpace):
 		return storage.Full
+	case errors.Is(rpctypes.Error(err), rpctypes.ErrTooManyOps):
+		return storage.TooMany
 	}
 	return storage.Unavailable
 }

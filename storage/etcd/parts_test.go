@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -268,6 +269,30 @@ func TestWhatARefusedWriteFound(t *testing.T) {
 	for _, i := range []int{0, 2, 3} {
 		if kv := present(resp, i); kv != nil {
 			t.Errorf("%d: %+v", i, kv)
+		}
+	}
+}
+
+// A write that depends on more keys than etcd compares at a time is refused, and nobody has
+// to wonder whether it happened.
+func TestWritesThatDependOnTooMuchAreRefused(t *testing.T) {
+	for name, s := range map[string]*Store{"embedded": startAlone(t).Store(), "client": connect(t, start(t, t.TempDir()))} {
+		rev, err := s.Create(t.Context(), "guard", []byte("g"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, want := range map[int]storage.Kind{127: 0, 128: storage.TooMany} {
+			to := storage.GuardedWriter(s.While("guard", rev))
+			for range n - 1 {
+				to = to.While("guard", rev)
+			}
+			key := fmt.Sprint("key-", n)
+			if _, err := to.Create(t.Context(), key, []byte("v"), 0); storage.KindOf(err) != want || (err == nil) != (want == 0) {
+				t.Errorf("%s, after %d: %v", name, n, err)
+			}
+			if _, err := s.Get(t.Context(), key); (err == nil) != (want == 0) {
+				t.Errorf("%s, after %d: %v", name, n, err)
+			}
 		}
 	}
 }

@@ -147,6 +147,8 @@ func TestErrorKinds(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", status.Error(codes.ResourceExhausted, "too much")), storage.TooLarge},
 		{rpctypes.ErrGRPCNoSpace, storage.Full},
 		{rpctypes.ErrNoSpace, storage.Full},
+		{rpctypes.ErrGRPCTooManyOps, storage.TooMany},
+		{rpctypes.ErrTooManyOps, storage.TooMany},
 		{rpctypes.ErrGRPCRequestTooManyRequests, storage.Unavailable},
 		{rpctypes.ErrTooManyRequests, storage.Unavailable},
 		{status.Error(codes.Unavailable, "away"), storage.Unavailable},

@@ -208,7 +208,7 @@ func TestStoreErrorsAreStatuses(t *testing.T) {
 	for kind, want := range map[storage.Kind]metav1.StatusReason{
 		storage.NotFound: metav1.StatusReasonNotFound, storage.Exists: metav1.StatusReasonAlreadyExists, storage.Conflict: metav1.StatusReasonConflict,
 		storage.TooLarge: metav1.StatusReasonRequestEntityTooLarge, storage.Compacted: metav1.StatusReasonExpired,
-		storage.Full: metav1.StatusReasonInternalError, storage.FutureRevision: metav1.StatusReasonTimeout, storage.Unavailable: metav1.StatusReasonServerTimeout,
+		storage.Full: metav1.StatusReasonInternalError, storage.TooMany: metav1.StatusReasonInternalError, storage.FutureRevision: metav1.StatusReasonTimeout, storage.Unavailable: metav1.StatusReasonServerTimeout,
 	} {
 		if got := apierrors.ReasonForError(one.StoreError(&storage.Error{Kind: kind})); got != want {
 			t.Errorf("%v: %s, want %s", kind, got, want)

@@ -8,7 +8,9 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// claimed are the names that a write has for itself.
+// claimed are the names that a write has for itself. The first stands for all: the others
+// last longer than it, and so are had as long as that is. However many a write claims, the
+// store compares one.
 type claimed []claim
 
 type claim struct {
@@ -17,7 +19,8 @@ type claim struct {
 }
 
 // claimTTL is when a claim ends that nobody gave back, because its gateway was
-// killed. A write that takes longer than that has to claim again.
+// killed. A write that takes longer than that has to claim again. The claims after the
+// first end later by that time, which is more than a claim may last beyond its end.
 const claimTTL = 2 * time.Minute
 
 // Claim takes a name for this write, until it has ended: no other write has it
@@ -34,7 +37,11 @@ func (w attributes) Claim(ctx context.Context, name string) (bool, error) {
 		}
 	}
 	key := w.writer.catalog.ClaimKey(name)
-	revision, err := w.writer.store.Create(ctx, key, []byte(w.Options.Caller.RequestID), claimTTL)
+	ttl := claimTTL
+	if len(w.claims) > 0 {
+		ttl += claimTTL
+	}
+	revision, err := w.writer.store.Create(ctx, key, []byte(w.Options.Caller.RequestID), ttl)
 	switch {
 	case storage.KindOf(err) == storage.Exists:
 		return false, nil
@@ -47,20 +54,15 @@ func (w attributes) Claim(ctx context.Context, name string) (bool, error) {
 
 // guard is a writer that writes only while all are had.
 func (all claimed) guard(to storage.GuardedWriter) storage.GuardedWriter {
-	for _, c := range all {
-		to = to.While(c.key, c.revision)
+	if len(all) == 0 {
+		return to
 	}
-	return to
+	return to.While(all[0].key, all[0].revision)
 }
 
 // lost tells that a write was refused for want of something that it claimed.
 func (all claimed) lost(e *storage.Error) bool {
-	for _, c := range all {
-		if e.Kind == storage.Changed && e.Key == c.key {
-			return true
-		}
-	}
-	return false
+	return len(all) > 0 && e.Kind == storage.Changed && e.Key == all[0].key
 }
 
 // releaseTimeout bounds how long the client of a write waits for its claims to

@@ -79,7 +79,7 @@ func notCommitted(ctx context.Context, e *Writer, r *request, claims claimed, er
 		}
 	}
 	kind := storage.KindOf(err)
-	return final{unconfirmed(ctx, r.Target, err), kind == storage.TooLarge || kind == storage.Full}
+	return final{unconfirmed(ctx, r.Target, err), kind == storage.TooLarge || kind == storage.Full || kind == storage.TooMany}
 }
 
 // unconfirmed tells of a write that the store did not do, or that nobody knows of whether it

@@ -68,12 +68,13 @@ func TestWhatIsWrittenForAWriteIsTakenBack(t *testing.T) {
 		"a validator refuses": {func(w *world, _ *taker) {
 			w.o.Admission.Validators = []admission.Validator{refusing{}}
 		}, []int{2, 1}},
-		"it cannot be charged": {func(w *world, _ *taker) { w.accounts = poor{} }, []int{2, 1}},
-		"it is there":          {func(w *world, _ *taker) { w.create(w.builtin("configmaps", "default", ""), configMap("one", "0")) }, []int{2, 1}},
-		"it is too large":      {fails(storage.TooLarge), []int{2, 1}},
-		"the store is full":    {fails(storage.Full), []int{2, 1}},
-		"the store is silent":  {fails(storage.Unavailable), nil},
-		"the client left":      {func(_ *world, m *taker) { m.then = m.leave }, []int{2, 1}},
+		"it cannot be charged":   {func(w *world, _ *taker) { w.accounts = poor{} }, []int{2, 1}},
+		"it is there":            {func(w *world, _ *taker) { w.create(w.builtin("configmaps", "default", ""), configMap("one", "0")) }, []int{2, 1}},
+		"it is too large":        {fails(storage.TooLarge), []int{2, 1}},
+		"the store is full":      {fails(storage.Full), []int{2, 1}},
+		"the store is overtaxed": {fails(storage.TooMany), []int{2, 1}},
+		"the store is silent":    {fails(storage.Unavailable), nil},
+		"the client left":        {func(_ *world, m *taker) { m.then = m.leave }, []int{2, 1}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			w, m := newWorld(t), &taker{}
