@@ -146,6 +146,23 @@ func TestAnotherOwnerKeepsADependent(t *testing.T) {
 	}
 }
 
+// Who refers to an owner from another namespace is none of its dependents, and holds its
+// deletion up as little as it goes with it.
+func TestDependentsOfOtherNamespacesHoldNothingUp_DEL05(t *testing.T) {
+	w := newWorld(t)
+	owner := w.create(key(maps, "owner"), nil, nil, nil)
+	near := w.create(key(maps, "near"), []string{"example.com/f"}, []made{owner}, nil)
+	far := w.create(elsewhere(maps, "far"), []string{"example.com/f"}, []made{owner}, nil)
+	w.delete(owner, foreground)
+	w.collect()
+	w.becomes(near, "[owner] deleting example.com/f")
+	w.becomes(far, "[owner] deleting example.com/f")
+	w.is(owner, "deleting foregroundDeletion")
+	w.loosen(near, "example.com/f")
+	w.becomes(owner, "-")
+	w.is(far, "[owner] deleting example.com/f")
+}
+
 func TestOwnersInNoNamespaceOwnEverywhere(t *testing.T) {
 	for policy, want := range map[metav1.DeletionPropagation]string{orphan: "", foreground: "-"} {
 		t.Run(string(policy), func(t *testing.T) {

@@ -58,12 +58,41 @@ type waiter struct {
 type owner struct {
 	uid        types.UID
 	dependents map[*dependent]struct{}
-	// blocking counts the dependents that block.
-	blocking int
+	// blocking counts the dependents that block, for each namespace of these.
+	blocking []tally
 	// gone: an object of the uid was seen to go, and none since.
 	gone bool
 	// absent are places where the store had no object of the uid.
 	absent []absence
+}
+
+// tally is how many dependents of a namespace block an owner.
+type tally struct {
+	namespace string
+	n         int
+}
+
+// block counts so many more that block an owner.
+func (o *owner) block(namespace string, more int) {
+	i := slices.IndexFunc(o.blocking, func(t tally) bool { return t.namespace == namespace })
+	if i < 0 {
+		o.blocking = append(o.blocking, tally{namespace, more})
+		return
+	}
+	if o.blocking[i].n += more; o.blocking[i].n == 0 {
+		o.blocking = slices.Delete(o.blocking, i, i+1)
+	}
+}
+
+// blockedIn is how many dependents block an owner that is in a namespace: those of others
+// refer to nothing there. One in no namespace has them in all.
+func (o *owner) blockedIn(namespace string) (n int) {
+	for _, t := range o.blocking {
+		if namespace == "" || namespace == t.namespace {
+			n += t.n
+		}
+	}
+	return n
 }
 
 // absence is a place where an owner is not.
@@ -159,7 +188,7 @@ func (x *index) linkLocked(d *dependent, refs []metav1.OwnerReference) bool {
 		}
 		o.dependents[d] = struct{}{}
 		if blocks(r) {
-			o.blocking++
+			o.block(d.key.Namespace, 1)
 		}
 		d.links = append(d.links, link{o, blocks(r)})
 	}
@@ -195,12 +224,12 @@ func distinct(refs []metav1.OwnerReference, self types.UID) []metav1.OwnerRefere
 func (x *index) unlinkLocked(d *dependent, old []link) {
 	for _, l := range old {
 		if l.blocks {
-			l.blocking--
+			l.block(d.key.Namespace, -1)
 		}
 		if !slices.ContainsFunc(d.links, func(now link) bool { return now.owner == l.owner }) {
 			delete(l.dependents, d)
 		}
-		if w, waits := x.foreground[l.uid]; waits && l.blocks && l.blocking == 0 {
+		if w, waits := x.foreground[l.uid]; waits && l.blocks && l.blockedIn(w.key.Namespace) == 0 {
 			x.wake(w.key)
 		}
 		if len(l.dependents) == 0 {

@@ -61,7 +61,7 @@ func (p *probe) wakes(t *testing.T, want ...string) {
 // has checks the dependents of an owner, and how many block.
 func (p *probe) has(t *testing.T, owner string, blocking int, want ...string) {
 	t.Helper()
-	keys, n := p.of(types.UID(owner))
+	keys, n := p.of(types.UID(owner), "")
 	var names []string
 	for _, k := range keys {
 		names = append(names, k.Name)
@@ -377,4 +377,38 @@ func TestIndexKeepsWhatCannotBeRead_DEL05(t *testing.T) {
 		t.Errorf("found %q", in)
 	}
 	p.empty(t)
+}
+
+// Who blocks an owner is in its namespace, and the last of these has it looked at, whoever
+// else refers to it; an owner in no namespace is blocked from everywhere.
+func TestIndexCountsWhoBlocksByNamespace_DEL05(t *testing.T) {
+	for namespace, want := range map[string][]int{"here": {1, 0, 0}, "": {3, 2, 0}} {
+		p := newProbe()
+		owner := going(thing("o"), metav1.FinalizerDeleteDependents)
+		owner.Namespace = namespace
+		p.takes(owner)
+		var all []*metav1.ObjectMeta
+		for _, ns := range []string{"here", "there", "elsewhere"} {
+			d := thing("d-"+ns, "o!")
+			d.Namespace = ns
+			p.takes(d)
+			all = append(all, d)
+		}
+		p.woken = nil
+		for n, gone := range [][]*metav1.ObjectMeta{nil, all[:1], all[1:]} {
+			for _, d := range gone {
+				p.remove(things, d)
+			}
+			if _, blocking := p.of("o", namespace); blocking != want[n] {
+				t.Errorf("in %q, after %d: %d block, want %d", namespace, n, blocking, want[n])
+			}
+			if woken := slices.Contains(p.woken, "o"); woken != (n > 0 && want[n] == 0) {
+				t.Errorf("in %q, after %d: woke %v", namespace, n, p.woken)
+			}
+			p.woken = nil
+		}
+		if len(p.owners) != 0 {
+			t.Errorf("left are %v", p.owners)
+		}
+	}
 }

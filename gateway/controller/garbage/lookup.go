@@ -8,8 +8,9 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 )
 
-// of are the dependents of an owner, and how many of them block.
-func (x *index) of(uid types.UID) (dependents []controller.Key, blocking int) {
+// of are the dependents of an owner that is in a namespace, or in none, and how many of
+// them block it.
+func (x *index) of(uid types.UID, namespace string) (dependents []controller.Key, blocking int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o := x.owners[uid]
@@ -19,7 +20,7 @@ func (x *index) of(uid types.UID) (dependents []controller.Key, blocking int) {
 	for d := range o.dependents {
 		dependents = append(dependents, d.key)
 	}
-	return dependents, o.blocking
+	return dependents, o.blockedIn(namespace)
 }
 
 // owns tells whether an object has dependents.

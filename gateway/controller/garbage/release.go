@@ -39,7 +39,7 @@ func (c *Collector) orphan(ctx context.Context, owner node) error {
 	if key, unread := c.index.unread(owner.Key); unread {
 		return c.reports.heldUp(ctx, owner, key, "cannot be read and may be one")
 	}
-	dependents, _ := c.index.of(owner.UID)
+	dependents, _ := c.index.of(owner.UID, owner.Key.Namespace)
 	err := each(ctx, dependents, func(key controller.Key) error {
 		if owner.Key.Namespace != "" && owner.Key.Namespace != key.Namespace {
 			return nil // refers to nothing in its own namespace
@@ -62,7 +62,7 @@ func (c *Collector) orphan(ctx context.Context, owner node) error {
 // foreground has the dependents of owner deleted, and lets it go once none of
 // them holds it up.
 func (c *Collector) foreground(ctx context.Context, owner node) error {
-	dependents, blocking := c.index.of(owner.UID)
+	dependents, blocking := c.index.of(owner.UID, owner.Key.Namespace)
 	if blocking == 0 {
 		return c.finish(ctx, owner, metav1.FinalizerDeleteDependents)
 	}
