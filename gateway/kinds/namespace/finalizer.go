@@ -80,9 +80,13 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 	if err := gvr.Decode(obj, &ns); err != nil {
 		return err
 	}
-	if ns.DeletionTimestamp == nil || !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
+	if ns.DeletionTimestamp == nil {
 		q.Follow(key)
 		return c.forget(ctx, key.Name)
+	}
+	if !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
+		q.Follow(key) // it was let go: once nobody else holds it, what came late is looked for
+		return nil
 	}
 	if ns.Status.Phase != corev1.NamespaceTerminating {
 		ns.Status.Phase = corev1.NamespaceTerminating
@@ -211,11 +215,11 @@ func (c *Finalizer) release(ctx context.Context, q controller.Queue, key control
 	if err := c.memory.Keep(ctx, key.Name); err != nil {
 		return err
 	}
+	c.lookAgain(q, key, 0) // before it can be gone, of which the reply may be lost
 	if _, err := c.objects.Update(ctx, gvr.Namespaces, "finalize", obj); err != nil {
 		return gvr.IgnoreNotFound(err)
 	}
 	q.Follow(key)
-	c.lookAgain(q, key, 0)
 	return nil
 }
 

@@ -81,7 +81,11 @@ func (c *Finalizer) stragglers(ctx context.Context, q controller.Queue, key cont
 	if err := c.objects.Fresh(ctx); err != nil {
 		return err
 	}
-	if _, err := c.objects.Get(ctx, gvr.Namespaces, "", key.Name); err == nil {
+	if now, err := c.objects.Get(ctx, gvr.Namespaces, "", key.Name); err == nil {
+		if now.GetDeletionTimestamp() != nil {
+			c.lookAgain(q, key, 0)
+			return nil
+		}
 		return c.forget(ctx, key.Name)
 	} else if !apierrors.IsNotFound(err) {
 		return err

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
@@ -196,5 +198,92 @@ func TestNamespacesStayWhileSomethingCannotBeListed_RES05(t *testing.T) {
 	}
 	if err := finalizer(o).Reconcile(t.Context(), &delays{}, key); err != nil || !controllertest.Gone(o, gvr.Namespaces, "", "work") {
 		t.Errorf("it stays when all can be listed: %v", err)
+	}
+}
+
+// A namespace that others hold after it was let go is looked at once it is gone.
+func TestStragglersOfANamespaceThatOthersHold_RES05(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.WithCronTabs(t, 0)
+		f, d := finalizer(o), &delays{}
+		controllertest.MustChange(t, o, gvr.Namespaces, "", "", "work", func(u *unstructured.Unstructured) { u.SetFinalizers([]string{"example.com/hold"}) })
+		if err := o.Delete(t.Context(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // also for the event of its own write
+			reconcile(t, f, d)
+		}
+		<-time.After(stragglerChecks[0])
+		reconcile(t, f, d)
+		if checks, ok := remember(f); !ok || checks != 0 || controllertest.Gone(o, gvr.Namespaces, "", "work") {
+			t.Fatalf("while it is held: %d, %t", checks, ok)
+		}
+		o.Smuggle(controllertest.CronTabs, controllertest.ObjectTree("work", "late"))
+		controllertest.RemoveFinalizer(t, o, gvr.Namespaces, "", "work", "example.com/hold")
+		reconcile(t, f, d)
+		if !controllertest.Gone(o, controllertest.CronTabs, "work", "late") {
+			t.Error("a straggler is still there")
+		}
+		if checks, ok := remember(f); !ok || checks != 1 {
+			t.Errorf("after the first check: %d, %t", checks, ok)
+		}
+	})
+}
+
+// deafOnce are objects of which the reply to one update through a subresource is lost.
+type deafOnce struct {
+	*controllertest.Objects
+	subresource string
+}
+
+func (o *deafOnce) Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	out, err := o.Objects.Update(ctx, gr, subresource, obj)
+	if err == nil && subresource == o.subresource {
+		o.subresource = "none"
+		return nil, errors.New("no reply")
+	}
+	return out, err
+}
+
+// Nor does it matter whether anybody heard that it was let go.
+func TestStragglersOfANamespaceWhoseEndWasNotHeardOf_RES05(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.WithCronTabs(t, 0)
+		f, d := finalizer(o), &delays{}
+		f.objects = &deafOnce{o, "finalize"}
+		if err := o.Delete(t.Context(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Reconcile(t.Context(), d, controller.Key{GroupResource: gvr.Namespaces, Name: "work"}); err == nil || !controllertest.Gone(o, gvr.Namespaces, "", "work") {
+			t.Fatalf("a lost reply: %v", err)
+		}
+		reconcile(t, f, d)
+		o.Smuggle(controllertest.CronTabs, controllertest.ObjectTree("work", "late"))
+		<-time.After(stragglerChecks[0])
+		reconcile(t, f, d)
+		if !controllertest.Gone(o, controllertest.CronTabs, "work", "late") {
+			t.Error("a straggler is still there")
+		}
+	})
+}
+
+// Where a namespace of the name is being deleted by then, it is looked at after that.
+func TestStragglersOfANamespaceThatGoesAgain_RES05(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 0)
+	f, d := finalizer(o), &delays{}
+	if err := o.Delete(t.Context(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	reconcile(t, f, d)
+	controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree("work"))
+	if err := o.Delete(t.Context(), gvr.Namespaces, "", "work", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.gone["work"] = next{check: 1} // it is time
+	if err := f.stragglers(t.Context(), d, controller.Key{Name: "work"}); err != nil {
+		t.Fatal(err)
+	}
+	if checks, ok := remember(f); !ok || checks != 0 {
+		t.Errorf("it is not looked at from the beginning: %d, %t", checks, ok)
 	}
 }
