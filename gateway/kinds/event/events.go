@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -227,7 +228,7 @@ func (c *Controller) tell(ctx context.Context, obj *unstructured.Unstructured, c
 		return err
 	}
 	_, err = c.objects.Create(ctx, gvr.Events, &unstructured.Unstructured{Object: event})
-	if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) { // told, not served, or not wanted
+	if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) { // told, not served, or not wanted
 		return nil
 	}
 	if err != nil {
@@ -251,7 +252,7 @@ func (c *Controller) event(obj *unstructured.Unstructured, condition metav1.Cond
 	}
 	return &corev1.Event{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("%.200s.%016x", obj.GetName(), h.Sum64())},
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: eventName(obj.GetName(), fmt.Sprintf(".%016x", h.Sum64()))},
 		InvolvedObject: corev1.ObjectReference{
 			APIVersion: obj.GetAPIVersion(), Kind: obj.GetKind(), Name: obj.GetName(), UID: obj.GetUID(), ResourceVersion: obj.GetResourceVersion(),
 		},
@@ -259,4 +260,17 @@ func (c *Controller) event(obj *unstructured.Unstructured, condition metav1.Cond
 		Source: corev1.EventSource{Component: reporter}, ReportingController: reporter,
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 	}
+}
+
+// maxNamed is how much of the name of what an event is about is in its own.
+const maxNamed = 200
+
+// eventName begins with the name of what an event is about, if an event can be named so,
+// which it cannot where that is cut at a dash.
+func eventName(of, suffix string) string {
+	name := of[:min(len(of), maxNamed)] + suffix
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return reporter + suffix
+	}
+	return name
 }

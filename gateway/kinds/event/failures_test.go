@@ -2,10 +2,14 @@ package event_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
@@ -51,5 +55,45 @@ func TestFailuresToTellAreErrors(t *testing.T) {
 	conditions(t, o, "text")
 	if err := event.New(o, gvr.Modules).Reconcile(t.Context(), nil, key); err == nil {
 		t.Error("conditions that cannot be read are no error")
+	}
+}
+
+// Whatever an object is called, it is told of, under a name that events may have; an event
+// that is not taken, as it is not valid, is not tried for ever.
+func TestWhateverAnObjectIsCalled(t *testing.T) {
+	long := strings.Repeat("a", 199)
+	for _, name := range []string{"tabs", long + "-b", long + ".b", long + "bcd"} {
+		o := controllertest.New()
+		controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree("default"))
+		controllertest.MustCreate(t, o, gvr.Modules, controllertest.ObjectTree("", name))
+		key := controller.Key{GroupResource: gvr.Modules, Name: name}
+		c := event.New(o, gvr.Modules)
+		become := func(reason string) {
+			t.Helper()
+			controllertest.MustChange(t, o, gvr.Modules, "status", "", name, func(obj *unstructured.Unstructured) {
+				obj.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True", "reason": reason, "message": ""}}}
+			})
+			if err := c.Reconcile(t.Context(), nil, key); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := c.Reconcile(t.Context(), nil, key); err != nil {
+			t.Fatal(err)
+		}
+		become("Serving")
+		all, err := o.List(t.Context(), gvr.Events, "default")
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%s: %d events, %v", name, len(all), err)
+		}
+		if wrong := validation.IsDNS1123Subdomain(all[0].GetName()); len(wrong) > 0 {
+			t.Errorf("%s: %v", all[0].GetName(), wrong)
+		}
+		o.Fail(func(op string, key controller.Key) error {
+			if key.GroupResource == gvr.Events && op == "create" {
+				return apierrors.NewInvalid(schema.GroupKind{Kind: "Event"}, key.Name, nil)
+			}
+			return nil
+		})
+		become("Idle")
 	}
 }
