@@ -252,10 +252,11 @@ func (b *server) describe(ctx context.Context, last said) said {
 			ServerRelativeURL string `json:"serverRelativeURL"`
 		} `json:"paths"`
 	}
-	at := ""
-	if json.Unmarshal(body, &index) == nil {
-		at = index.Paths[strings.TrimPrefix(b.path(), "/")].ServerRelativeURL
+	if err := b.read(body, &index); err != nil {
+		b.of.Log.Warn().Err(err).Str("apiservice", b.name).Msg("where a server has its OpenAPI version 3 is not taken")
+		return last
 	}
+	at := index.Paths[strings.TrimPrefix(b.path(), "/")].ServerRelativeURL
 	if at == last.at || at != "" && !strings.HasPrefix(at, "/openapi/v3/") {
 		return last
 	}

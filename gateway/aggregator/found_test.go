@@ -49,6 +49,36 @@ func TestServersThatSayTooMuchAreNotRepeated(t *testing.T) {
 	}
 }
 
+// An index of OpenAPI version 3 that would become too much is not taken, though it has the
+// version, and what is known stays.
+func TestIndexesThatSayTooMuchAreNotTaken(t *testing.T) {
+	more := ""
+	b := behind(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/openapi/v3" {
+			_, _ = fmt.Fprintf(w, `{"paths":{%s"apis/g/v1":{"serverRelativeURL":"/openapi/v3/apis/g/v1?hash=%d"}}}`, more, len(more))
+			return
+		}
+		_, _ = io.WriteString(w, `{"openapi":"3.0.0"}`)
+	})
+	known := b.describe(t.Context(), said{})
+	if known.openapi == nil {
+		t.Fatal("one that says little is not taken")
+	}
+	for _, entry := range []string{`"apis/g/v%d":{},`, `"x":{"serverRelativeURL":"%d"},`} {
+		var all strings.Builder
+		for n := range 300_000 {
+			fmt.Fprintf(&all, entry, n+2)
+		}
+		more = all.String()
+		if first := b.describe(t.Context(), said{}); first.openapi != nil || first.at != "" {
+			t.Errorf("%s: taken is %s", entry, first.at)
+		}
+		if now := b.describe(t.Context(), known); now.at != known.at || now.openapi == nil {
+			t.Errorf("%s: taken is %s", entry, now.at)
+		}
+	}
+}
+
 // A port of endpoints is found by its name, if it has a number.
 func TestPortsOfEndpoints(t *testing.T) {
 	name, number := func(s string) *string { return &s }, func(n int32) *int32 { return &n }
