@@ -126,24 +126,28 @@ func TestWhatAServerDescribesIsKept(t *testing.T) {
 		index, document string
 		asked           []string // of what there is
 		want            string
+		soon            bool // it is asked for again
 	}{
-		{"", first, nil, ""},
-		{at(url + "1"), "", []string{url + "1"}, ""},
-		{at(url + "1"), first, []string{url + "1"}, first},
-		{at(url + "1"), second, nil, first},
-		{"", second, nil, first},
-		{at("/api/v1/secrets"), second, nil, first},
-		{at(url + "2"), second, []string{url + "2"}, second},
-		{at(url + "3"), "", []string{url + "3"}, ""},
-		{at(url + "3"), "{", []string{url + "3"}, ""}, // is bad,
-		{at(url + "3"), first, nil, ""},               // and not asked for again
-		{at(url + "4"), first, []string{url + "4"}, first},
-		{"{}", first, nil, ""},
+		{"", first, nil, "", false},
+		{at(url + "1"), "", []string{url + "1"}, "", true},
+		{at(url + "1"), first, []string{url + "1"}, first, false},
+		{at(url + "1"), second, nil, first, false},
+		{"", second, nil, first, false},
+		{at("/api/v1/secrets"), second, nil, first, false},
+		{at(url + "2"), second, []string{url + "2"}, second, false},
+		{at(url + "3"), "", []string{url + "3"}, second, true}, // the last one stays
+		{at(url + "3"), "", []string{url + "3"}, second, false},
+		{at(url + "2"), "", nil, second, false},
+		{at(url + "3"), "{", []string{url + "3"}, "", false}, // is bad,
+		{at(url + "3"), first, nil, "", false},               // and not asked for again
+		{at(url + "4"), first, []string{url + "4"}, first, false},
+		{"{}", first, nil, "", false},
 	} {
 		index, document, asked = step.index, step.document, nil
-		last = b.describe(t.Context(), last)
-		if string(last.openapi) != step.want || !slices.Equal(asked, append([]string{"/openapi/v3"}, step.asked...)) {
-			t.Errorf("%d: %q, asked for %v", i, last.openapi, asked)
+		var soon bool
+		last, soon = b.describe(t.Context(), last)
+		if string(last.openapi) != step.want || soon != step.soon || !slices.Equal(asked, append([]string{"/openapi/v3"}, step.asked...)) {
+			t.Errorf("%d: %q, asked for %v, again %t", i, last.openapi, asked, soon)
 		}
 	}
 }

@@ -43,12 +43,12 @@ type found struct {
 	wakeV2    chan struct{}
 }
 
-// said is what a server said of its version: what is there, and its description with the
-// URL by which that goes.
+// said is what a server said of its version: what is there, its description with the URL by
+// which that goes, and the URL of a further one that did not come.
 type said struct {
-	discovery apidiscoveryv2.APIVersionDiscovery
-	openapi   []byte
-	at        string
+	discovery  apidiscoveryv2.APIVersionDiscovery
+	openapi    []byte
+	at, missed string
 }
 
 // look has the servers asked again.
@@ -85,7 +85,8 @@ func (s *Servers) Discover(ctx context.Context) {
 	}
 }
 
-// ask asks all servers at once, and tells whether all that are available answered.
+// ask asks all servers at once, and tells whether all that are available answered, or are
+// not to be asked again soon.
 func (s *Servers) ask(ctx context.Context) bool {
 	var all sync.WaitGroup
 	var failed atomic.Bool
@@ -108,7 +109,10 @@ func (s *Servers) ask(ctx context.Context) bool {
 				now = last.discovery
 				now.Version, now.Freshness = gv.Version, apidiscoveryv2.DiscoveryFreshnessStale
 			} else {
-				last = b.describe(ctx, last)
+				var soon bool
+				if last, soon = b.describe(ctx, last); soon {
+					failed.Store(true)
+				}
 			}
 			last.discovery = now
 			s.found.mu.Lock()
@@ -241,11 +245,12 @@ func (b *server) aggregated(body []byte) (out apidiscoveryv2.APIVersionDiscovery
 }
 
 // describe asks a server for the description of its version, where that is another one
-// than last. A server may have none.
-func (b *server) describe(ctx context.Context, last said) said {
+// than last. A server may have none. One that does not come leaves the last one, and is to
+// be asked for again soon, unless that was tried.
+func (b *server) describe(ctx context.Context, last said) (now said, soon bool) {
 	body, _, err := b.get(ctx, "/openapi/v3", "application/json")
 	if err != nil {
-		return last
+		return last, false
 	}
 	var index struct {
 		Paths map[string]struct {
@@ -254,24 +259,28 @@ func (b *server) describe(ctx context.Context, last said) said {
 	}
 	if err := b.read(body, &index); err != nil {
 		b.of.Log.Warn().Err(err).Str("apiservice", b.name).Msg("where a server has its OpenAPI version 3 is not taken")
-		return last
+		return last, false
 	}
 	at := index.Paths[strings.TrimPrefix(b.path(), "/")].ServerRelativeURL
 	if at == last.at || at != "" && !strings.HasPrefix(at, "/openapi/v3/") {
-		return last
+		return last, false
 	}
-	last.openapi, last.at = nil, at
-	if at != "" {
-		doc, _, err := b.get(ctx, at, "application/json")
-		if err != nil {
-			last.at = "" // to be asked for again
-		} else if err = openapi.CheckGiven(doc); err == nil {
-			last.openapi = doc
-		} else {
-			b.of.Log.Warn().Err(err).Str("apiservice", b.name).Msg("what a server describes in OpenAPI version 3 is not taken")
-		}
+	now = said{discovery: last.discovery, at: at}
+	if at == "" {
+		return now, false
 	}
-	return last
+	doc, _, err := b.get(ctx, at, "application/json")
+	if err != nil {
+		soon = last.missed != at
+		last.missed = at
+		return last, soon
+	}
+	if err = openapi.CheckGiven(doc); err != nil {
+		b.of.Log.Warn().Err(err).Str("apiservice", b.name).Msg("what a server describes in OpenAPI version 3 is not taken")
+		return now, false
+	}
+	now.openapi = doc
+	return now, false
 }
 
 // hashOf names a document; "" where there is none.

@@ -60,7 +60,7 @@ func TestIndexesThatSayTooMuchAreNotTaken(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"openapi":"3.0.0"}`)
 	})
-	known := b.describe(t.Context(), said{})
+	known, _ := b.describe(t.Context(), said{})
 	if known.openapi == nil {
 		t.Fatal("one that says little is not taken")
 	}
@@ -70,11 +70,46 @@ func TestIndexesThatSayTooMuchAreNotTaken(t *testing.T) {
 			fmt.Fprintf(&all, entry, n+2)
 		}
 		more = all.String()
-		if first := b.describe(t.Context(), said{}); first.openapi != nil || first.at != "" {
+		if first, _ := b.describe(t.Context(), said{}); first.openapi != nil || first.at != "" {
 			t.Errorf("%s: taken is %s", entry, first.at)
 		}
-		if now := b.describe(t.Context(), known); now.at != known.at || now.openapi == nil {
+		if now, _ := b.describe(t.Context(), known); now.at != known.at || now.openapi == nil {
 			t.Errorf("%s: taken is %s", entry, now.at)
+		}
+	}
+}
+
+// What a server described is shown until what it describes instead has come, for which it
+// is asked again soon.
+func TestADescriptionThatDoesNotComeLeavesTheLast(t *testing.T) {
+	version, away := 1, false
+	b := behind(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/apis/g/v1":
+			_, _ = io.WriteString(w, oneVersion)
+		case "/openapi/v3":
+			_, _ = fmt.Fprintf(w, `{"paths":{"apis/g/v1":{"serverRelativeURL":"/openapi/v3/apis/g/v1?hash=%d"}}}`, version)
+		case "/openapi/v3/apis/g/v1":
+			if away {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			_, _ = fmt.Fprintf(w, `{"openapi":"3.0.%d"}`, version)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	b.of.now.Store(&map[schema.GroupVersion]*server{b.gv: b})
+	for i, step := range []struct {
+		version int
+		away    bool
+		want    string
+		all     bool
+	}{{1, false, "3.0.1", true}, {2, true, "3.0.1", false}, {2, true, "3.0.1", true}, {2, false, "3.0.2", true}, {3, true, "3.0.2", false}, {3, false, "3.0.3", true}} {
+		version, away = step.version, step.away
+		all := b.of.ask(t.Context())
+		b.of.publish()
+		if got := string((*b.of.Others())[0].OpenAPI); all != step.all || !strings.Contains(got, step.want) {
+			t.Errorf("%d: shown is %s, all answered: %t", i, got, all)
 		}
 	}
 }
