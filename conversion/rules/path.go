@@ -240,10 +240,7 @@ func (p place) SetRaw(json []byte) error {
 
 // SetString makes the field a string.
 func (p place) SetString(s string) error {
-	if err := p.r.write(len(s)); err != nil {
-		return err
-	}
-	return p.Field.SetString(s)
+	return p.SetRaw(rawjson.AppendString(nil, s)) // with its escapes, up to six times as long
 }
 
 func (r *run) write(n int) error {

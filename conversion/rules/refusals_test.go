@@ -49,6 +49,7 @@ func TestRulesWriteABoundedAmount(t *testing.T) {
 	const want = "the rules have written more than 67108864 bytes by now"
 	for name, c := range map[string]struct{ list, object string }{
 		"copies":    {strings.Join(doubling, ", "), `},"f0":"x"`},
+		"escapes":   {`{map: {field: "l[*]", values: {a: "` + strings.Repeat(`\x01`, 4000) + `"}}}`, `},"l":[` + strings.Repeat(`"a",`, 3000) + `"b"]`},
 		"quotes":    {strings.Join(quoting, ", "), `,"annotations":{"e.com/a0":"\"\\\""}}`},
 		"constants": {`{constant: {field: "l[*].a", value: "` + strings.Repeat("x", 4000) + `"}}`, `},"l":[` + strings.Repeat("{},", 20000) + `{}]`},
 	} {
@@ -73,6 +74,7 @@ func TestReplacementsAreBounded(t *testing.T) {
 		{"x*", strings.Repeat("y", 4000), strings.Repeat("z", 1<<20), "a becomes larger than 1048576 bytes"},
 		{".*", strings.Repeat("$0", 2000), strings.Repeat("z", 1<<20), "a becomes larger than 1048576 bytes"},
 		{"(x{500}){2}", "y", strings.Repeat("x", 1<<20), "a is too long for the expression: 1048576 bytes"},
+		{"x.*y|x", "z", strings.Repeat("x", 1<<20), "a is searched for longer than 5s"},
 		{"[0-9]", "<$0>", strings.Repeat("7", 1<<18), ""},
 		{"b", strings.Repeat("y", 4000), strings.Repeat("z", 1<<19) + "b", ""},
 	} {

@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxParts is how many fields one text is split into.
@@ -140,8 +141,8 @@ func (c *compiler) replacing(name string, path []string, x Replacement) step {
 		if len(text) > maxSearch/steps {
 			return fmt.Errorf("%s is too long for the expression: %d bytes", show(path), len(text))
 		}
-		if grows(e, text, x.Replace) {
-			return fmt.Errorf("%s becomes larger than %d bytes", show(path), maxMade)
+		if err := r.affords(e, steps, text, x.Replace); err != nil {
+			return fmt.Errorf("%s %w", show(path), err)
 		}
 		replaced := e.ReplaceAllString(text, x.Replace)
 		if replaced == text {
@@ -161,6 +162,13 @@ const maxMade = 1 << 20
 // what a search may take: some seconds, that nothing ends before.
 const maxSearch = 1 << 28
 
+// maxSearched is the same for all searches of a text, below which they are not timed, and
+// maxSearching how long those may take that are.
+const (
+	maxSearched  = 1 << 26
+	maxSearching = 5 * time.Second
+)
+
 // instructions are those of an expression that compiles.
 func instructions(expression string) int {
 	tree, err := syntax.Parse(expression, syntax.Perl)
@@ -174,22 +182,43 @@ func instructions(expression string) int {
 	return max(len(program.Inst), 1)
 }
 
-// grows tells, before it is made, of a text that may become several times larger than
-// any may be: what a match becomes is at most the replacement, with the match for each $.
-func grows(e *regexp.Regexp, text, replace string) bool {
+// stopped ends a pass of the regexp library, which can be ended by nothing else.
+type stopped struct{ why error }
+
+// affords looks, before a replacement is made, at how long its searches take and at how
+// large it may become: each search after a match may go to the end of the text, and what a
+// match becomes is at most the replacement, with the match for each $.
+func (r *run) affords(e *regexp.Regexp, steps int, text, replace string) (err error) {
 	const most = 8 * maxMade
 	dollars := strings.Count(replace, "$")
 	becomes := func(matches, matched int) int { return len(text) + matches*len(replace) + dollars*matched }
-	if becomes(len(text)+1, len(text)) <= most {
-		return false
+	if len(text) < maxSearched/steps/(len(text)+1) && becomes(len(text)+1, len(text)) <= most {
+		return nil
 	}
-	matches, matched := 0, 0
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case stopped:
+			err = v.why
+		default:
+			panic(v)
+		}
+	}()
+	matches, matched, begun := 0, 0, time.Now()
 	e.ReplaceAllStringFunc(text, func(match string) string {
 		matches++
 		matched += len(match)
+		switch {
+		case r.ctx.Err() != nil:
+			panic(stopped{r.ctx.Err()})
+		case time.Since(begun) > maxSearching:
+			panic(stopped{fmt.Errorf("is searched for longer than %s", maxSearching)})
+		case becomes(matches, matched) > most:
+			panic(stopped{fmt.Errorf("becomes larger than %d bytes", maxMade)})
+		}
 		return ""
 	})
-	return becomes(matches, matched) > most
+	return nil
 }
 
 func (m *Map) compile(c *compiler) *op {

@@ -15,12 +15,13 @@ const (
 	// is there already: each that the library has opened it writes as often as there are
 	// levels around it.
 	maxNesting = 64
-	// maxWork is what a patch may take, in items of lists that are copied: some seconds,
+	// maxWork is what a patch may take, in a unit that is a nanosecond or less: some seconds,
 	// which nothing ends before.
 	maxWork = 1 << 32
-	// reading and opening are what the library takes, in the same unit, for each byte of the
-	// document: to read and write it, and to read anew what is below each step of a path.
-	reading, opening = 64, 32
+	// reading and opening are what the library takes for each byte of the document: to read
+	// and write it, and to read anew what is below each step of a path. shifting is for each
+	// item of a list that is copied.
+	reading, opening, shifting = 64, 32, 8
 )
 
 // TooMuch is the error for a patch that takes too much work.
@@ -34,47 +35,85 @@ func (e *TooMuch) Error() string {
 	return fmt.Sprintf("its operations on lists and in deep places take too long where the object and the values have %d bytes: send it in parts, or as another kind of patch", e.Bytes)
 }
 
-// budget is how much work is left.
+// part is what some operations, which are applied together, have to do with.
+type part struct {
+	operations int
+	size       int // the bytes of the document and of the values
+	items      int // that these have, at most
+	deepest    int // the steps of the longest path
+	nested     int // the levels that may be put around something
+	shifts     int // how often a list is copied to make or take room
+	copies     int // operations that copy
+}
+
+// next is what is to be done next, with a document.
+func next(p Patch, to []byte) (one part) {
+	one.size = len(to)
+	_, one.items = extent(to)
+	for _, op := range p {
+		path, from, shifts := places(op)
+		kind := op.Kind()
+		if kind == "move" || kind == "copy" {
+			if one.operations > 0 && one.nested+path > maxNesting {
+				break
+			}
+			one.nested += path
+		}
+		if kind == "copy" {
+			one.copies++
+		}
+		text := value(op)
+		deep, items := extent(text)
+		if kind == "test" { // which opens all that it compares
+			path += deep
+		}
+		one.operations++
+		one.size += len(text)
+		one.items += items
+		one.shifts += shifts
+		one.deepest = max(one.deepest, path, from)
+	}
+	return one
+}
+
+// budget is how much work was done.
 type budget struct{ spent int }
 
-// next is how many of the operations are to be applied together to a document.
-func (b *budget) next(p Patch, to []byte) (n int, err error) {
-	size, deepest, nested, moved := len(to), depth(to), 0, 0
-	for _, op := range p {
-		path, from, indexes := places(op)
-		if kind := op.Kind(); kind == "move" || kind == "copy" {
-			nested += path
-		}
-		if n > 0 && nested > maxNesting {
-			break
-		}
-		n++
-		size += len(value(op))
-		moved += indexes
-		deepest = max(deepest, path, from)
+// begin charges what is known of a part before it is done.
+func (b *budget) begin(one part) error {
+	each := reading + opening*one.deepest
+	copied := min(one.copies*one.size, maxCopies)
+	return b.spend(one, each*(one.size+copied)+shifting*one.shifts*one.items)
+}
+
+// end charges what is known once it is done: how deep what was nested has become.
+func (b *budget) end(one part, out []byte) error {
+	if one.nested == 0 {
+		return nil
 	}
-	if n == 0 {
-		return 0, nil
+	deep, _ := extent(out)
+	return b.spend(one, opening*min(one.nested, max(deep-one.deepest, 0))*one.size)
+}
+
+func (b *budget) spend(one part, work int) error {
+	if work > maxWork-b.spent {
+		return &TooMuch{one.size}
 	}
-	each := reading + opening*deepest + moved
-	if size > 0 && each > (maxWork-b.spent)/size {
-		return 0, &TooMuch{size}
-	}
-	b.spent += each * size
-	return n, nil
+	b.spent += work
+	return nil
 }
 
 // places are the steps of the paths of an operation, and how many of the two end at an
 // index, for which a list is copied.
-func places(op library.Operation) (path, from, indexes int) {
+func places(op library.Operation) (path, from, shifts int) {
 	to, _ := op.Path() // who has none fails when it is applied
 	of, _ := op.From()
 	for _, place := range [...]string{to, of} {
 		if _, err := strconv.Atoi(place[strings.LastIndexByte(place, '/')+1:]); err == nil && op.Kind() != "replace" && op.Kind() != "test" {
-			indexes++
+			shifts++
 		}
 	}
-	return strings.Count(to, "/"), strings.Count(of, "/"), indexes
+	return strings.Count(to, "/"), strings.Count(of, "/"), shifts
 }
 
 // value is the JSON text of an operation's value.
@@ -85,8 +124,9 @@ func value(op library.Operation) []byte {
 	return nil
 }
 
-// depth is how many lists and objects a JSON text has within each other.
-func depth(text []byte) (most int) {
+// extent is how many lists and objects a JSON text has within each other, and how many
+// items all of them have, at most.
+func extent(text []byte) (depth, items int) {
 	open, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -95,14 +135,17 @@ func depth(text []byte) (most int) {
 		case quoted && c == '\\':
 			i++
 		case quoted:
+		case c == ',':
+			items++
 		case c == '[' || c == '{':
+			items++
 			open++
-			most = max(most, open)
+			depth = max(depth, open)
 		case c == ']' || c == '}':
 			open--
 		}
 	}
-	return most
+	return depth, items
 }
 
 // innermost is the error of a value that could not be written: it comes in one of each
@@ -113,4 +156,26 @@ func innermost(err error) error {
 		err = around.Err
 	}
 	return err
+}
+
+// plain takes the escapes for HTML that the library's encoder puts into all texts, with
+// which a test would find another text than before.
+func plain(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			out = append(out, text[i])
+			continue
+		}
+		if i+6 <= len(text) {
+			switch string(text[i : i+6]) {
+			case `\u003c`, `\u003e`, `\u0026`:
+				c, _ := strconv.ParseUint(string(text[i+4:i+6]), 16, 8)
+				out, i = append(out, byte(c)), i+5
+				continue
+			}
+		}
+		out, i = append(out, text[i], text[i+1]), i+1
+	}
+	return out
 }

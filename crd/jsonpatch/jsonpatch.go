@@ -62,14 +62,20 @@ func (p Patch) Apply(to []byte) (out []byte, err error) {
 	out = to
 	var work budget
 	for first := true; first || len(p) > 0; first = false {
-		n, err := work.next(p, out)
-		if err != nil {
+		if !first {
+			out = plain(out)
+		}
+		one := next(p, out)
+		if err = work.begin(one); err != nil {
 			return nil, err
 		}
-		if out, err = library.Patch(p[:n]).Apply(out); err != nil {
+		if out, err = library.Patch(p[:one.operations]).Apply(out); err != nil {
 			return nil, innermost(err)
 		}
-		p = p[n:]
+		if err = work.end(one, out); err != nil {
+			return nil, err
+		}
+		p = p[one.operations:]
 	}
 	return out, nil
 }
