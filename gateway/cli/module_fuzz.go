@@ -93,7 +93,7 @@ func newModuleFuzz(tools workbench.Tools) *cobra.Command {
 			"is wrong, and 3 if no loss was found but not all was tried: the time was up, or some\n" +
 			"fields were not reached.",
 		Example: "  wasmgate module fuzz crontab.wasm -f crd.yaml\n" +
-			"  wasmgate module fuzz crontab.wasm -f crd.yaml --pairs v1beta1:v1 --budget 30s -o json\n" +
+			"  wasmgate module fuzz crontab.wasm -f crd.yaml --pairs v1beta1:v1 --budget 2m -o json\n" +
 			"  wasmgate module fuzz https://hooks.example.com/convert --ca ca.crt -f crd.yaml --budget 2m",
 		Args:              arguments(1, 1),
 		ValidArgsFunction: completeFiles,
@@ -102,7 +102,7 @@ func newModuleFuzz(tools workbench.Tools) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&f.file, "filename", "f", "", "`file` with the CustomResourceDefinition, YAML or JSON")
 	cmd.Flags().StringSliceVar(&f.what.Pairs, "pairs", nil, "pairs of versions to try, as `FROM:TO` (default all)")
-	cmd.Flags().DurationVar(&f.what.Budget, "budget", 5*time.Second, "time limit for all pairs together")
+	cmd.Flags().DurationVar(&f.what.Budget, "budget", 30*time.Second, "time limit for all pairs together, which ends earlier once all objects were tried")
 	cmd.Flags().IntVar(&f.what.Objects, "objects", 1000, "how many objects to try for each pair; for a module as many again, to reach more of its code")
 	cmd.Flags().Uint64Var(&f.what.Seed, "seed", 1, "number that chooses the generated objects; the same number gives the same objects")
 	cmd.Flags().StringSliceVar(&f.what.Acknowledged, "acknowledge", nil, "`paths` of fields that may be lost, such as spec.ports[*].name")
