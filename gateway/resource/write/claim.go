@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/wasmgate/wasmgate/storage"
@@ -65,22 +66,45 @@ func (all claimed) lost(e *storage.Error) bool {
 	return len(all) > 0 && e.Kind == storage.Changed && e.Key == all[0].key
 }
 
-// releaseTimeout bounds how long the client of a write waits for its claims to
-// be given back.
-const releaseTimeout = 5 * time.Second
+// releaseTimeout bounds how long the client of a write waits for what it took to be given
+// back, and releaseEach how much longer for each of its claims, of which so many are given
+// back at a time as there are releasers.
+const (
+	releaseTimeout = 5 * time.Second
+	releaseEach    = 10 * time.Millisecond
+	releasers      = 16
+)
 
 // release gives back what a write claimed, whatever became of it: who claims it next
-// sees that. What cannot be given back ends by itself.
+// sees that. What cannot be given back ends by itself. The first, which stands for all, goes
+// before any other.
 func (all *claimed) release(ctx context.Context, e *Writer) {
-	if len(*all) == 0 {
+	had := *all
+	*all = nil
+	if len(had) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout+time.Duration(len(had))*releaseEach)
 	defer cancel()
-	for _, c := range *all {
-		if _, err := e.store.Delete(ctx, c.key, c.revision); err != nil {
-			e.log.Debug().Err(err).Str("claim", c.name).Msg("a claim was not given back; it ends by itself")
-		}
+	had[0].release(ctx, e)
+	rest := make(chan claim, len(had)-1)
+	for _, c := range had[1:] {
+		rest <- c
 	}
-	*all = nil
+	close(rest)
+	var workers sync.WaitGroup
+	for range min(releasers, len(rest)) {
+		workers.Go(func() {
+			for c := range rest {
+				c.release(ctx, e)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+func (c claim) release(ctx context.Context, e *Writer) {
+	if _, err := e.store.Delete(ctx, c.key, c.revision); err != nil {
+		e.log.Debug().Err(err).Str("claim", c.name).Msg("a claim was not given back; it ends by itself")
+	}
 }

@@ -1,0 +1,84 @@
+package write
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/storagetest"
+)
+
+// sluggish is a store in which claims go only once so many are on their way at a time, but for
+// the first.
+type sluggish struct {
+	storage.Store
+	claims string // how their keys begin
+
+	mu       sync.Mutex
+	asked    int
+	enough   chan struct{}
+	deadline time.Time // of the last
+}
+
+func (s *sluggish) Delete(ctx context.Context, key string, rev int64) (int64, error) {
+	if strings.HasPrefix(key, s.claims) {
+		s.mu.Lock()
+		s.deadline, _ = ctx.Deadline()
+		s.asked++
+		first := s.asked == 1
+		if s.asked == 1+releasers {
+			close(s.enough)
+		}
+		s.mu.Unlock()
+		if !first {
+			select {
+			case <-s.enough:
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
+		}
+	}
+	return s.Store.Delete(ctx, key, rev)
+}
+
+// claiming is a mutator that claims so many names, which are numbers.
+func claiming(t *testing.T, n int) admission.Mutator {
+	return mutating(func(ctx context.Context, a admission.Attributes) error {
+		for i := range n {
+			if ok, err := a.Claim(ctx, fmt.Sprint(i)); !ok || err != nil {
+				t.Errorf("%d: %t, %v", i, ok, err)
+			}
+		}
+		return nil
+	})
+}
+
+// However many names a write claims, all are given back, where the store takes its time, too.
+func TestManyClaimsAreGivenBack(t *testing.T) {
+	const many = 1000
+	s := &sluggish{Store: storagetest.NewMemory(), enough: make(chan struct{})}
+	w := worldOver(t, s)
+	s.claims = w.catalog.ClaimKey("")
+	w.o.Admission.Mutators = []admission.Mutator{claiming(t, many)}
+	began := time.Now()
+	if err := w.configMap("one", false); err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for n := range many {
+		if _, err := w.store.Get(w.ctx(), w.catalog.ClaimKey(fmt.Sprint(n))); storage.KindOf(err) != storage.NotFound {
+			left++
+		}
+	}
+	if left != 0 || s.asked != many {
+		t.Errorf("of %d claims %d are left, and %d were to go", many, left, s.asked)
+	}
+	if took := s.deadline.Sub(began); took < releaseTimeout+many*releaseEach {
+		t.Errorf("they had %v", took)
+	}
+}
