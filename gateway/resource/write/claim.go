@@ -76,8 +76,8 @@ const (
 )
 
 // release gives back what a write claimed, whatever became of it: who claims it next
-// sees that. What cannot be given back ends by itself. The first, which stands for all, goes
-// before any other.
+// sees that. What cannot be given back ends by itself. While the first, which stands for all,
+// may be there still, nobody else gets another.
 func (all *claimed) release(ctx context.Context, e *Writer) {
 	had := *all
 	*all = nil
@@ -86,7 +86,9 @@ func (all *claimed) release(ctx context.Context, e *Writer) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout+time.Duration(len(had))*releaseEach)
 	defer cancel()
-	had[0].release(ctx, e)
+	if !had[0].release(ctx, e) {
+		return
+	}
 	rest := make(chan claim, len(had)-1)
 	for _, c := range had[1:] {
 		rest <- c
@@ -103,8 +105,12 @@ func (all *claimed) release(ctx context.Context, e *Writer) {
 	workers.Wait()
 }
 
-func (c claim) release(ctx context.Context, e *Writer) {
-	if _, err := e.store.Delete(ctx, c.key, c.revision); err != nil {
+// release tells whether the claim is certainly not the write's any more.
+func (c claim) release(ctx context.Context, e *Writer) bool {
+	_, err := e.store.Delete(ctx, c.key, c.revision)
+	if err != nil {
 		e.log.Debug().Err(err).Str("claim", c.name).Msg("a claim was not given back; it ends by itself")
 	}
+	kind := storage.KindOf(err)
+	return err == nil || kind == storage.NotFound || kind == storage.Conflict
 }

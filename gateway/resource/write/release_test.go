@@ -2,9 +2,11 @@ package write
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,5 +82,34 @@ func TestManyClaimsAreGivenBack(t *testing.T) {
 	}
 	if took := s.deadline.Sub(began); took < releaseTimeout+many*releaseEach {
 		t.Errorf("they had %v", took)
+	}
+}
+
+// clinging is a store in which the first claim does not go, and that counts which were to go.
+type clinging struct {
+	storage.Store
+	claims string // how their keys begin
+	fails  error
+	asked  atomic.Int32
+}
+
+func (s *clinging) Delete(ctx context.Context, key string, rev int64) (int64, error) {
+	if strings.HasPrefix(key, s.claims) && s.asked.Add(1) == 1 {
+		return 0, s.fails
+	}
+	return s.Store.Delete(ctx, key, rev)
+}
+
+// While the first claim of a write may be there, with which it has all others, none of
+// these is given back.
+func TestNoClaimIsGivenBackBeforeTheFirst(t *testing.T) {
+	for kind, want := range map[storage.Kind]int32{storage.Unavailable: 1, storage.Full: 1, 0: 1, storage.NotFound: 3, storage.Conflict: 3} {
+		s := &clinging{Store: storagetest.NewMemory(), fails: &storage.Error{Kind: kind, Cause: errors.New("away")}}
+		w := worldOver(t, s)
+		s.claims = w.catalog.ClaimKey("")
+		w.o.Admission.Mutators = []admission.Mutator{claiming(t, 3)}
+		if err := w.configMap("one", false); err != nil || s.asked.Load() != want {
+			t.Errorf("kind %d: %d of 3 were to go, want %d: %v", kind, s.asked.Load(), want, err)
+		}
 	}
 }
