@@ -104,7 +104,7 @@ func told(t *testing.T, d apidiscoveryv2.APIVersionDiscovery) string {
 }
 
 // What a server described is shown until it describes something else, and is asked for
-// again where it did not come; nothing but its description is asked for.
+// again where it did not come, or was bad; nothing but its description is asked for.
 func TestWhatAServerDescribesIsKept(t *testing.T) {
 	index, document := "", ""
 	var asked []string
@@ -138,9 +138,11 @@ func TestWhatAServerDescribesIsKept(t *testing.T) {
 		{at(url + "3"), "", []string{url + "3"}, second, true}, // the last one stays
 		{at(url + "3"), "", []string{url + "3"}, second, false},
 		{at(url + "2"), "", nil, second, false},
-		{at(url + "3"), "{", []string{url + "3"}, "", false}, // is bad,
-		{at(url + "3"), first, nil, "", false},               // and not asked for again
-		{at(url + "4"), first, []string{url + "4"}, first, false},
+		{at(url + "3"), "{", []string{url + "3"}, second, false},  // is bad,
+		{at(url + "3"), first, []string{url + "3"}, first, false}, // and no longer
+		{at(url + "4"), "{", []string{url + "4"}, first, true},
+		{at(url + "4"), "{", []string{url + "4"}, first, false},
+		{at(url + "4"), second, []string{url + "4"}, second, false},
 		{"{}", first, nil, "", false},
 	} {
 		index, document, asked = step.index, step.document, nil

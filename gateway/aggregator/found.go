@@ -245,8 +245,8 @@ func (b *server) aggregated(body []byte) (out apidiscoveryv2.APIVersionDiscovery
 }
 
 // describe asks a server for the description of its version, where that is another one
-// than last. A server may have none. One that does not come leaves the last one, and is to
-// be asked for again soon, unless that was tried.
+// than last. A server may have none. One that does not come, or is bad, leaves the last one,
+// and is to be asked for again soon, unless that was tried.
 func (b *server) describe(ctx context.Context, last said) (now said, soon bool) {
 	body, _, err := b.get(ctx, "/openapi/v3", "application/json")
 	if err != nil {
@@ -270,14 +270,15 @@ func (b *server) describe(ctx context.Context, last said) (now said, soon bool) 
 		return now, false
 	}
 	doc, _, err := b.get(ctx, at, "application/json")
+	if err == nil {
+		if err = openapi.CheckGiven(doc); err != nil {
+			b.of.Log.Warn().Err(err).Str("apiservice", b.name).Msg("what a server describes in OpenAPI version 3 is not taken")
+		}
+	}
 	if err != nil {
 		soon = last.missed != at
 		last.missed = at
 		return last, soon
-	}
-	if err = openapi.CheckGiven(doc); err != nil {
-		b.of.Log.Warn().Err(err).Str("apiservice", b.name).Msg("what a server describes in OpenAPI version 3 is not taken")
-		return now, false
 	}
 	now.openapi = doc
 	return now, false

@@ -40,8 +40,8 @@ func TestServersThatSayTooMuchAreNotRepeated(t *testing.T) {
 		t.Fatalf("%d resources, %d bytes", n, size)
 	}
 	extension = "[" + strings.Repeat("[],", 200_000) + "1]"
-	if n, size := said(); n != 1 || size != 0 {
-		t.Errorf("%d resources, %d bytes", n, size)
+	if n, now := said(); n != 1 || now != size { // the last good one
+		t.Errorf("%d resources, %d bytes", n, now)
 	}
 	resources += strings.Repeat(`,{"name":"others","kind":"`+strings.Repeat("O", 1000)+`"}`, 3000)
 	if n, _ := said(); n != 1 || (*b.of.Others())[0].Discovery.Freshness != "Stale" {
