@@ -88,3 +88,45 @@ func TestGatewaysGiveNoHealthCheckNodePortTwice(t *testing.T) {
 		t.Errorf("of two ports a third is given: %s", got)
 	}
 }
+
+// A service that was stored with a port for health checks that is a node port, too, can be
+// written as it is; none becomes so.
+func TestAStoredHealthCheckNodePortStays(t *testing.T) {
+	w := newWorld(t, "10.0.0.0/24", Ports{30000, 30100})
+	body := func(label string, node, health int) string {
+		return fmt.Sprintf(`{"metadata":{"name":"s","labels":{"a":%q}},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local",
+			"allocateLoadBalancerNodePorts":false,"healthCheckNodePort":%d,"ports":[{"port":80,"nodePort":%d}]}}`, label, health, node)
+	}
+	w.must(services, "", body("1", 30005, 30006))
+	const refusal = "provided port is already allocated"
+	if _, got := w.write(services, "s", body("2", 30006, 30006), false); !strings.Contains(got, refusal) {
+		t.Errorf("a node port that becomes that for health checks: %q", got)
+	}
+	key := w.Catalog().Snapshot().Resource(services).Key("default", "s")
+	kv, err := w.store.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := w.Client.Get(t.Context(), services, "default", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored = stored.DeepCopy()
+	object.Child(stored.Object, "spec")[healthPort] = int64(30005)
+	value, err := stored.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Update(t.Context(), key, value, kv.Revision, 0); err != nil {
+		t.Fatal(err)
+	}
+	w.fresh()
+	s := w.must(services, "s", body("2", 30005, 30005))
+	if healthOf(s) != 30005 || at(s, "metadata", "labels", "a") != "2" || len(portsOf(object.Child(s, "spec"))) != 1 {
+		t.Errorf("it has %v", s)
+	}
+	w.must(services, "s", body("2", 30007, 30005))
+	if _, got := w.write(services, "s", body("2", 30005, 30005), false); !strings.Contains(got, refusal) {
+		t.Errorf("once it has another: %q", got)
+	}
+}

@@ -124,7 +124,7 @@ func (p *picker) pickHealth(ctx context.Context, ports []any, used map[int64]boo
 	case n == 0, p.health && used[n]:
 		p.health = true
 		n, err = p.next(ctx, used)
-	case own || !p.health && p.was[healthPort] != n:
+	case own && !nodePortsOf(p.was)[n], !p.health && p.was[healthPort] != n: // what is stored stays
 		var why string
 		if why, err = p.refusal(ctx, n, used[n]); why != "" {
 			return p.invalid(field.NewPath("spec", healthPort), n, fmt.Sprintf("failed to allocate requested HealthCheck NodePort %d: %s", n, why))
