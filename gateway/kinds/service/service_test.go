@@ -217,7 +217,7 @@ func TestAddressesAreNotLost(t *testing.T) {
 // Writes that are refused take no address from others, however many there are.
 func TestRefusedServicesHoldNoAddresses(t *testing.T) {
 	w := newWorld(t, "10.0.0.0/28", Ports{30000, 30001})
-	w.must(services, "", service("there", `"type":"ClusterIP"`))
+	w.must(services, "", service("there", `"type":"ClusterIP","clusterIP":"10.0.0.5"`))
 	for what, body := range map[string]string{
 		"already exists":         service("there", `"type":"ClusterIP"`),
 		"Required value":         `{"metadata":{"name":"s"},"spec":{"ports":[{"port":80},{"port":81}]}}`,
