@@ -202,7 +202,7 @@ func (w *Write) mutate(ctx context.Context) error {
 		return err
 	}
 	var own map[string]any
-	if w.stored {
+	if w.stored && w.operation == admission.Update {
 		own = object.Clone(w.object.Object)
 	}
 	for _, m := range w.writer.o.Admission.Mutators {
@@ -210,7 +210,7 @@ func (w *Write) mutate(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.stored { // mutators may refuse it; what they make of it nobody would validate
+	if own != nil { // mutators may refuse it; what they make of it nobody would validate
 		w.object = asUnstructured(own)
 	}
 	return judgeOwners(&w.request, &w.next, before)
