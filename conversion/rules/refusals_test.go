@@ -74,6 +74,7 @@ func TestReplacementsAreBounded(t *testing.T) {
 		{"x*", strings.Repeat("y", 4000), strings.Repeat("z", 1<<20), "a becomes larger than 1048576 bytes"},
 		{".*", strings.Repeat("$0", 2000), strings.Repeat("z", 1<<20), "a becomes larger than 1048576 bytes"},
 		{"(x{500}){2}", "y", strings.Repeat("x", 1<<20), "a is too long for the expression: 1048576 bytes"},
+		{strings.Repeat("(a?)", 1000) + "b", "$1", strings.Repeat("a", 60_000), "a is too long for the expression: 60000 bytes"},
 		{"x.*y|x", "z", strings.Repeat("x", 1<<20), "a is searched for longer than 5s"},
 		{"[0-9]", "<$0>", strings.Repeat("7", 1<<18), ""},
 		{"b", strings.Repeat("y", 4000), strings.Repeat("z", 1<<19) + "b", ""},

@@ -133,6 +133,9 @@ func (c *compiler) replacing(name string, path []string, x Replacement) step {
 		return nil
 	}
 	steps := instructions(x.Match)
+	if strings.Contains(x.Replace, "$") { // what the groups matched is kept for each
+		steps *= 1 + e.NumSubexp()
+	}
 	return func(r *run, item []string) error {
 		text, ok, err := r.text(item, path)
 		if !ok {

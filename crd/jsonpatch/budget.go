@@ -1,6 +1,7 @@
 package jsonpatch
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,8 +21,9 @@ const (
 	maxWork = 1 << 32
 	// reading and opening are what the library takes for each byte of the document: to read
 	// and write it, and to read anew what is below each step of a path. shifting is for each
-	// item of a list that is copied.
-	reading, opening, shifting = 64, 32, 8
+	// item of a list that is copied, and copying for each byte of a value that is, and each
+	// level that was opened in it.
+	reading, opening, shifting, copying = 64, 32, 8, 8
 )
 
 // TooMuch is the error for a patch that takes too much work.
@@ -83,7 +85,7 @@ type budget struct{ spent int }
 func (b *budget) begin(one part) error {
 	each := reading + opening*one.deepest
 	copied := min(one.copies*one.size, maxCopies)
-	return b.spend(one, each*(one.size+copied)+shifting*one.shifts*one.items)
+	return b.spend(one, each*one.size+copying*(1+one.deepest)*copied+shifting*one.shifts*one.items)
 }
 
 // end charges what is known once it is done: how deep what was nested has become.
@@ -158,24 +160,13 @@ func innermost(err error) error {
 	return err
 }
 
-// plain takes the escapes for HTML that the library's encoder puts into all texts, with
-// which a test would find another text than before.
-func plain(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) {
-			out = append(out, text[i])
-			continue
-		}
-		if i+6 <= len(text) {
-			switch string(text[i : i+6]) {
-			case `\u003c`, `\u003e`, `\u0026`:
-				c, _ := strconv.ParseUint(string(text[i+4:i+6]), 16, 8)
-				out, i = append(out, byte(c)), i+5
-				continue
-			}
-		}
-		out, i = append(out, text[i], text[i+1]), i+1
+// escaped is a JSON text as the library's encoder writes it, with escapes for HTML: it
+// compares texts as they are written, and has written the document after each part.
+func escaped(text []byte) []byte {
+	if bytes.IndexAny(text, "<>&") < 0 && !bytes.Contains(text, []byte("\xe2\x80")) { // U+2028 and U+2029, too
+		return text
 	}
-	return out
+	var out bytes.Buffer
+	json.HTMLEscape(&out, text)
+	return out.Bytes()
 }

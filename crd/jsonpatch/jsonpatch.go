@@ -46,6 +46,11 @@ func Decode(text []byte) (Patch, error) {
 	if len(p) > MaxOperations {
 		return nil, &TooMany{len(p)}
 	}
+	for _, op := range p {
+		if raw := op["value"]; raw != nil {
+			*raw = escaped(*raw)
+		}
+	}
 	return Patch(p), nil
 }
 
@@ -59,12 +64,9 @@ func Decode(text []byte) (Patch, error) {
 // for the next ones, which refuses what is too deep.
 func (p Patch) Apply(to []byte) (out []byte, err error) {
 	defer Recovered(&err)
-	out = to
+	out = escaped(to)
 	var work budget
 	for first := true; first || len(p) > 0; first = false {
-		if !first {
-			out = plain(out)
-		}
 		one := next(p, out)
 		if err = work.begin(one); err != nil {
 			return nil, err
