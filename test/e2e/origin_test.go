@@ -56,6 +56,15 @@ func TestTheOriginOfAModuleCannotBeForged(t *testing.T) {
 		}
 	}
 
+	put := func(change func(object)) (r *harness.Reply) { // the gateway writes, too
+		harness.Eventually(t, "what is sent is of the present state", func() bool {
+			whole := api.Get(path).Object()
+			change(whole)
+			r = api.Put(path+"/status", whole)
+			return r.Code != http.StatusConflict
+		})
+		return r
+	}
 	for what, status := range map[string]object{
 		"status.pulled":            {"pulled": object{"image": image, "manifest": "sha256:" + strings.Repeat("a", 64), "digest": digest}},
 		"status.digest":            {"digest": digest},
@@ -69,16 +78,12 @@ func TestTheOriginOfAModuleCannotBeForged(t *testing.T) {
 		"status.size":              {"size": 7},
 	} {
 		api.Merge(path+"/status", object{"status": status}).WantStatus(422, "Invalid", what+": Forbidden: only the gateway writes it")
-		whole := api.Get(path).Object()
-		whole["status"] = status
-		api.Put(path+"/status", whole).WantStatus(422, "Invalid", "only the gateway writes it")
+		put(func(whole object) { whole["status"] = status }).WantStatus(422, "Invalid", "only the gateway writes it")
 		status := object{"apiVersion": "wasmgate.dev/v1", "kind": "WasmModule", "status": status}
 		api.Do(http.MethodPatch, path+"/status?fieldManager=me&force=true", status, "Content-Type", "application/apply-patch+yaml").
 			WantStatus(422, "Invalid", "only the gateway writes it")
 	}
-	whole := api.Get(path).Object()
-	delete(whole, "status")
-	api.Put(path+"/status", whole).WantStatus(422, "Invalid", "only the gateway writes it")
+	put(func(whole object) { delete(whole, "status") }).WantStatus(422, "Invalid", "only the gateway writes it")
 
 	harness.Eventually(t, "a condition of somebody else's is added to those that there are", func() bool { // the gateway writes, too
 		conditions := api.Get(path).Object().At("status.conditions").([]any)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/wasmgate/wasmgate/gateway/resource"
 )
@@ -47,4 +48,17 @@ func (l loosening) change(_ context.Context, r *request, from *present) (n next,
 		n.ending = removes
 	}
 	return n, nil
+}
+
+// keepOwners gives an object the managedFields of another state of it.
+func keepOwners(tree map[string]any, from *unstructured.Unstructured) {
+	managed, there, _ := unstructured.NestedFieldNoCopy(from.Object, "metadata", "managedFields")
+	metadata, _ := tree["metadata"].(map[string]any)
+	switch {
+	case metadata == nil:
+	case there:
+		metadata["managedFields"] = managed
+	default:
+		delete(metadata, "managedFields")
+	}
 }

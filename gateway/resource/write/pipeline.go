@@ -210,7 +210,8 @@ func (w *Write) mutate(ctx context.Context) error {
 			return err
 		}
 	}
-	if own != nil { // mutators may refuse it; what they make of it nobody would validate
+	if own != nil { // mutators may refuse it; what they make of it nobody would validate, but its owners
+		keepOwners(own, w.object)
 		w.object = asUnstructured(own)
 	}
 	return judgeOwners(&w.request, &w.next, before)
