@@ -200,7 +200,16 @@ func delivered(version string) func(*stage, int) (int, func()) {
 		}()
 		n, run := changing(perRound, func(*stage) { <-flushed })(s, round)
 		return n, func() {
-			defer func() { cancel(); <-ended }()
+			defer func() {
+				cancel()
+				for { // a bookmark may have been flushed, too, and taken for an event
+					select {
+					case <-flushed:
+					case <-ended:
+						return
+					}
+				}
+			}()
 			run()
 		}
 	}
