@@ -163,7 +163,7 @@ func innermost(err error) error {
 // escaped is a JSON text as the library's encoder writes it, with escapes for HTML: it
 // compares texts as they are written, and has written the document after each part.
 func escaped(text []byte) []byte {
-	if bytes.IndexAny(text, "<>&") < 0 && !bytes.Contains(text, []byte("\xe2\x80")) { // U+2028 and U+2029, too
+	if !bytes.ContainsAny(text, "<>&") && !bytes.Contains(text, []byte("\xe2\x80")) { // U+2028 and U+2029, too
 		return text
 	}
 	var out bytes.Buffer
