@@ -20,7 +20,7 @@ func (c *counted) check(context.Context) error { c.asked.Add(1); return c.err }
 func TestCached_AsksOncePerAge(t *testing.T) {
 	at := time.Unix(1000, 0)
 	var c counted
-	check := Cached(c.check, time.Second, func() time.Time { return at })
+	check := Cached(c.check, 0, time.Second, func() time.Time { return at })
 	step := func(d time.Duration, err error, asked int32) {
 		t.Helper()
 		at = at.Add(d)
@@ -47,7 +47,7 @@ func TestCached_ConcurrentProbesShareOneResult(t *testing.T) {
 		close(begun)
 		<-finish
 		return errDown
-	}, time.Hour, nil)
+	}, 0, time.Hour, nil)
 	var probes sync.WaitGroup
 	for range 50 {
 		probes.Add(1)
@@ -72,21 +72,29 @@ func TestCached_ConcurrentProbesShareOneResult(t *testing.T) {
 	}
 }
 
-// A probe that gives up says nothing about what it asked; one that waited in
-// vain does.
-func TestCached_KeepsTimeoutsAndNotCancellations(t *testing.T) {
+// A probe's time is its client's to choose, and says nothing about what it asked: the
+// check has its own.
+func TestCached_TheTimeIsTheChecks(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
+	cancel()
 	late, release := context.WithDeadline(context.Background(), time.Unix(0, 0))
 	defer release()
-	check := func(ctx context.Context) error { cancel(); return ctx.Err() }
-	c := &cached{check: check, age: time.Hour, now: time.Now, turn: make(chan struct{}, 1)}
-	if err := c.get(gone); !errors.Is(err, context.Canceled) || c.known {
-		t.Errorf("cancelled: %v, kept %v", err, c.known)
+	asked := 0
+	c := &cached{age: 0, now: time.Now, turn: make(chan struct{}, 1), check: func(ctx context.Context) error { asked++; return ctx.Err() }}
+	for _, of := range []context.Context{gone, late} {
+		for begun := asked; asked == begun; { // of two cases that are ready a select takes either
+			if err := c.get(of); err != nil && !errors.Is(err, of.Err()) {
+				t.Error(err)
+			}
+			c.turn <- struct{}{} // it has ended
+			<-c.turn
+		}
+		if !c.known || c.result != nil {
+			t.Errorf("a probe whose time is over (%v) finds %v", of.Err(), c.result)
+		}
 	}
-	for !c.known { // of two cases that are ready a select takes either
-		_ = c.get(late)
-	}
+	c.within, c.check = 1, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	if err := c.get(context.Background()); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("timed out: %v", err)
+		t.Errorf("past its own time: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ const (
 	Healthz Endpoint = "healthz"
 )
 
-// checkTimeout bounds one check.
+// checkTimeout bounds a check that has no time of its own.
 const checkTimeout = 2 * time.Second
 
 // Check returns nil while a part of the gateway is well. It may block until
@@ -32,6 +32,8 @@ type named struct {
 	name  string
 	check Check
 	on    []Endpoint
+	// within bounds the check; 0 means as long as the request.
+	within time.Duration
 	// alive is until when livez lets the check fail.
 	alive time.Time
 }
@@ -65,13 +67,19 @@ func New(failed func(endpoint Endpoint, check string, err error), counted func(e
 	return r
 }
 
-// Add adds a check to the given endpoints, or to all if none is given. Adding
-// a name again replaces its check.
+// Add adds a check to the given endpoints, or to all if none is given. It fails
+// after two seconds. Adding a name again replaces its check.
 func (r *Registry) Add(name string, check Check, on ...Endpoint) {
+	r.AddWithin(checkTimeout, name, check, on...)
+}
+
+// AddWithin is [Registry.Add] of a check that may take another time; 0 means as
+// long as the request that asks.
+func (r *Registry) AddWithin(within time.Duration, name string, check Check, on ...Endpoint) {
 	if len(on) == 0 {
 		on = []Endpoint{Livez, Readyz, Healthz}
 	}
-	r.add(named{name: name, check: check, on: on})
+	r.add(named{name: name, check: check, within: within, on: on})
 }
 
 func (r *Registry) add(c named) {
@@ -194,8 +202,11 @@ func (c named) run(ctx context.Context, e Endpoint) error {
 	if e == Livez && time.Now().Before(c.alive) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
+	if c.within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.within)
+		defer cancel()
+	}
 	return c.check(ctx)
 }
 

@@ -21,8 +21,9 @@ func (g *gateway) newHealth() *health.Registry {
 		}
 		return g.options.LogCheck(ctx)
 	})
-	r.Add("etcd", health.Cached(within(g.options.EtcdHealthcheckTimeout, g.store.Healthy), storeCheckAge, nil))
-	r.Add("etcd-readiness", health.Cached(within(g.options.EtcdReadycheckTimeout, g.store.Healthy), storeCheckAge, nil), health.Readyz)
+	live, ready := g.options.EtcdHealthcheckTimeout, g.options.EtcdReadycheckTimeout
+	r.AddWithin(live, "etcd", health.Cached(g.store.Healthy, live, storeCheckAge, nil))
+	r.AddWithin(ready, "etcd-readiness", health.Cached(g.store.Healthy, ready, storeCheckAge, nil), health.Readyz)
 	r.Add("informer-sync", func(context.Context) error { return g.engine.Healthy() }, health.Readyz)
 	g.encryption.AddCheck(r)
 	if g.guards != nil { // what was before is in force, and all gateways would not be ready at once
@@ -35,15 +36,6 @@ func (g *gateway) newHealth() *health.Registry {
 	}
 	g.hooks.shutdown = r.Shutdown()
 	return r
-}
-
-// within is a check that fails when it takes longer than a time.
-func within(most time.Duration, check health.Check) health.Check {
-	return func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, most)
-		defer cancel()
-		return check(ctx)
-	}
 }
 
 // hooks report how far the start, and the stop, have come.

@@ -163,7 +163,7 @@ func (g *gateway) build(ctx context.Context) (err error) {
 	if g.identity, err = identity.New(context.WithoutCancel(ctx), g.options, g.name, g.reread); err != nil {
 		return err
 	}
-	g.storeHealth = health.Cached(g.store.Healthy, storeCheckAge, nil)
+	g.storeHealth = health.Cached(g.store.Healthy, g.options.EtcdHealthcheckTimeout, storeCheckAge, nil)
 	if g.engine, err = g.newEngine(ctx); err != nil {
 		return err
 	}

@@ -98,10 +98,14 @@ func (e *Encryption) Run(ctx context.Context) {
 	}
 }
 
-// AddCheck adds the check of key services, if there may be any.
+// checkAge is how old the answer about key services may be.
+const checkAge = time.Second
+
+// AddCheck adds the check of key services, if there may be any. Each has the time
+// that its configuration says.
 func (e *Encryption) AddCheck(r *health.Registry) {
 	if e != nil && e.of.Probed() {
-		r.Add(encryption.HealthCheck, e.of.Healthy, health.Healthz, health.Readyz)
+		r.AddWithin(0, encryption.HealthCheck, health.Cached(e.of.Healthy, 0, checkAge, nil), health.Healthz, health.Readyz)
 	}
 }
 
