@@ -65,6 +65,7 @@ func TestBoundsOfWhatIsMade(t *testing.T) {
 		{`{regexp: {field: a, match: "y", replace: "", back: {match: "y", replace: ""}}}`, `"a":"y` + most + `xx"`, `},"a":"` + most + `xx"`},
 		{`{regexp: {field: a, match: "y", replace: "", back: {match: "y", replace: ""}}}`, `"a":"y` + most + `xxx"`, "Widget n: spec.conversions[0].rules[0].regexp: a becomes larger than 1048576 bytes"},
 		{`{cel: {to: b, expression: 'double("NaN")'}}`, `"a":1`, "Widget n: spec.conversions[0].rules[0].cel: object: cannot encode NaN: json: unsupported value: NaN"},
+		{`{cel: {to: b, expression: "self.a.replace('x', self.a)"}}`, `"a":"` + strings.Repeat("x", 3000) + `"`, "Widget n: spec.conversions[0].rules[0].cel: expression \"self.a.replace('x', self.a)\": bytes of a text: 9000000, and may be 4194304"},
 		{`{cel: {to: b, expression: 'b"x"'}}`, `"a":1`, "Widget n: spec.conversions[0].rules[0].cel: a bytes is no part of an object"},
 		{`{cel: {to: b, expression: "1"}}`, `"a":` + strings.Repeat("[", 9999) + strings.Repeat("]", 9999), "Widget n: spec.conversions[0].rules[0].cel: invalid character '[' exceeded max depth"},
 		{`{type: {field: a, from: string, to: number}}`, `"a":"1e-399"`, `},"a":1e-399`},

@@ -61,7 +61,7 @@ type Sees = admissioncel.OptionalVariableDeclarations
 // made when the first expression is compiled: that takes a while.
 var Base = sync.OnceValue(func() *environment.EnvSet {
 	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
-		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: dyn.Quantities(),
+		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: append(dyn.Quantities(), dyn.Bounds()),
 	})
 	if err != nil { // the library has other signatures than it had
 		panic(err)

@@ -25,11 +25,11 @@ func (comparing) ProgramOptions() []cel.ProgramOption { return nil }
 // unlike tells whether no two items of a list have some fields alike, or are alike where
 // no fields are named, in a time that is linear in the items.
 func unlike(list, fields ref.Val) ref.Val {
-	items, err := native(list, maxDepth)
+	items, err := native(list)
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	named, err := native(fields, maxDepth)
+	named, err := native(fields)
 	if err != nil {
 		return types.WrapErr(err)
 	}

@@ -38,7 +38,8 @@ type Expression struct {
 func New(text string) *Expression { return expression(text, false) }
 
 // Bounded is [New] for the text of a user, and for what nothing else ends, which may cost
-// a limited number of CEL's units.
+// a limited number of CEL's units, and of which a step may make and do as much as
+// [Bounds] says.
 func Bounded(text string) *Expression { return expression(text, true) }
 
 func expression(text string, bounded bool) *Expression {
@@ -62,8 +63,8 @@ type Variables struct {
 	Within context.Context
 }
 
-// environment is what users' texts are written in.
-var environment = sync.OnceValues(func() (*cel.Env, error) {
+// standard are the functions that all texts may use.
+var standard = sync.OnceValues(func() (*cel.Env, error) {
 	env, err := cel.NewEnv(
 		cel.Variable("self", cel.DynType), cel.Variable("oldSelf", cel.DynType), cel.Variable("key", cel.StringType), cel.Variable("up", cel.ListType(cel.DynType)),
 		cel.DefaultUTCTimeZone(true), cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(),
@@ -77,10 +78,19 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return env.Extend(Quantities()...)
 })
 
-// ownEnvironment is what our own files are written in, with what looks at a whole list in
-// one step, which is not counted.
+// environment is what users' texts are written in.
+var environment = sync.OnceValues(func() (*cel.Env, error) {
+	env, err := standard()
+	if err != nil {
+		return nil, err
+	}
+	return env.Extend(Bounds())
+})
+
+// ownEnvironment is what our own files are written in, whose steps nothing looks at, with
+// what looks at a whole list in one step, which is not counted.
 var ownEnvironment = sync.OnceValues(func() (*cel.Env, error) {
-	env, err := environment()
+	env, err := standard()
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +111,7 @@ func (e *Expression) compile() (cel.Program, error) {
 	}
 	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize), cel.InterruptCheckFrequency(interruptEvery)}
 	if e.bounded {
-		options = append(options, cel.CostLimit(costLimit))
+		options = append(options, cel.CostTracking(&library.CostEstimator{}), cel.CostLimit(costLimit))
 	}
 	return env.Program(ast, options...)
 }
@@ -119,7 +129,7 @@ func (e *Expression) Eval(v Variables) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return native(out, maxDepth)
+	return native(out)
 }
 
 // Maybe is [Expression.Eval] that tells an optional value that is none from a
@@ -132,7 +142,7 @@ func (e *Expression) Maybe(v Variables) (value any, none bool, err error) {
 	if o, ok := out.(*types.Optional); ok && !o.HasValue() {
 		return nil, true, nil
 	}
-	value, err = native(out, maxDepth)
+	value, err = native(out)
 	return value, false, err
 }
 
@@ -190,7 +200,14 @@ func (v *variables) ResolveName(name string) (any, bool) {
 func (*variables) Parent() cel.Activation { return nil }
 
 // native is a value of CEL as objects have it.
-func native(v ref.Val, depth int) (any, error) {
+func native(v ref.Val) (any, error) {
+	if _, err := weigh(v); err != nil {
+		return nil, err
+	}
+	return plain(v, maxDepth)
+}
+
+func plain(v ref.Val, depth int) (any, error) {
 	if depth == 0 {
 		return nil, fmt.Errorf("a value is more than %d deep", maxDepth)
 	}
@@ -209,7 +226,7 @@ func native(v ref.Val, depth int) (any, error) {
 		if !x.HasValue() {
 			return nil, nil
 		}
-		return native(x.GetValue(), depth)
+		return plain(x.GetValue(), depth)
 	case traits.Mapper:
 		out := map[string]any{}
 		for it := x.Iterator(); it.HasNext() == types.True; {
@@ -218,7 +235,7 @@ func native(v ref.Val, depth int) (any, error) {
 			if !ok {
 				return nil, fmt.Errorf("a field is called by a %s", k.Type().TypeName())
 			}
-			item, err := native(x.Get(k), depth-1)
+			item, err := plain(x.Get(k), depth-1)
 			if err != nil {
 				return nil, err
 			}
@@ -228,7 +245,7 @@ func native(v ref.Val, depth int) (any, error) {
 	case traits.Lister:
 		out := []any{}
 		for it := x.Iterator(); it.HasNext() == types.True; {
-			item, err := native(it.Next(), depth-1)
+			item, err := plain(it.Next(), depth-1)
 			if err != nil {
 				return nil, err
 			}

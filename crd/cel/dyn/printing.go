@@ -88,7 +88,7 @@ func timeOf(v ref.Val) (time.Time, bool) {
 
 // labelsOf prints labels.
 func labelsOf(v ref.Val) ref.Val {
-	tree, err := native(v, maxDepth)
+	tree, err := native(v)
 	if err != nil {
 		return types.WrapErr(err)
 	}
@@ -112,7 +112,7 @@ func durationText(v ref.Val) ref.Val {
 // quantityText prints a quantity in its canonical form, one that is missing as
 // zero.
 func quantityText(v ref.Val) ref.Val {
-	tree, err := native(v, maxDepth)
+	tree, err := native(v)
 	if err != nil {
 		return types.WrapErr(err)
 	}
@@ -130,7 +130,7 @@ func quantityText(v ref.Val) ref.Val {
 func merge(a, b ref.Val) ref.Val {
 	out := map[string]any{}
 	for _, v := range []ref.Val{a, b} {
-		tree, err := native(v, maxDepth)
+		tree, err := native(v)
 		if err != nil {
 			return types.WrapErr(err)
 		}
@@ -142,7 +142,7 @@ func merge(a, b ref.Val) ref.Val {
 
 // someOf prints the first few of a list of texts, and how many more there are.
 func someOf(v, most ref.Val) ref.Val {
-	tree, err := native(v, maxDepth)
+	tree, err := native(v)
 	if err != nil {
 		return types.WrapErr(err)
 	}
@@ -164,7 +164,7 @@ func labelSelector(v ref.Val) ref.Val {
 	if v == types.NullValue {
 		return types.String("<none>")
 	}
-	tree, err := native(v, maxDepth)
+	tree, err := native(v)
 	if err != nil {
 		return types.WrapErr(err)
 	}

@@ -28,7 +28,7 @@ func (selecting) ProgramOptions() []cel.ProgramOption { return nil }
 // wrong with it is for others to say.
 func selects(selector, set ref.Val) ref.Val {
 	var s *metav1.LabelSelector
-	tree, err := native(selector, maxDepth)
+	tree, err := native(selector)
 	if err != nil {
 		return types.WrapErr(err)
 	}
@@ -42,7 +42,7 @@ func selects(selector, set ref.Val) ref.Val {
 	if err != nil {
 		return types.True
 	}
-	tree, err = native(set, maxDepth)
+	tree, err = native(set)
 	if err != nil {
 		return types.WrapErr(err)
 	}

@@ -1,0 +1,116 @@
+package dyn
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+)
+
+// bound nests definitions, each of which uses the one before some times.
+func bound(first, each string, levels int, last string) string {
+	text := last
+	for i := levels; i >= 1; i-- {
+		text = fmt.Sprintf("cel.bind(v%d, %s, %s)", i, strings.ReplaceAll(each, "v", fmt.Sprintf("v%d", i-1)), text)
+	}
+	return fmt.Sprintf("cel.bind(v0, %s, %s)", first, text)
+}
+
+// tooLarge are expressions of which one step would take hours, or all memory.
+func tooLarge() map[string]string {
+	long := `"` + strings.Repeat("x", 1000) + `"`
+	eight := strings.TrimSuffix(strings.Repeat("v + ", 8), " + ")
+	parts := "[" + strings.TrimSuffix(strings.Repeat("v, ", 8), ", ") + "]"
+	return map[string]string{
+		"a replacement":          "cel.bind(a, " + long + ", cel.bind(b, a.replace('x', a), b.replace('x', b)))",
+		"sums of lists":          bound("[0, 0]", eight, 12, "v12"),
+		"how long a sum is":      bound("[0, 0]", "v + v", 60, "v60.size()"),
+		"a sum's sum":            bound("[0, 0]", eight, 12, "v12.sum()"),
+		"parts of parts":         bound("[0, 0]", parts, 20, "v20"),
+		"parts that are equal":   bound("[0, 0]", parts, 20, "dyn(v20) == dyn(v19)"),
+		"parts that differ":      bound("[0, 0]", parts, 20, "dyn(v20) != dyn(v19)"),
+		"parts in parts":         bound("[0, 0]", parts, 20, "dyn(0) in dyn(v20)"),
+		"parts of an optional":   bound("[0, 0]", parts, 20, "optional.of(dyn(v20)) == optional.of(dyn(v19))"),
+		"parts of a map":         bound("{'a': 0}", "{'a': v, 'b': v}", 60, "v60"),
+		"parts that are flat":    bound("[0, 0]", parts, 20, "v20.flatten(30)"),
+		"a range":                "lists.range(10000000000).size()",
+		"different ones":         "lists.range(99999).distinct()",
+		"sets":                   "sets.contains(lists.range(99999), lists.range(99999))",
+		"sets that meet":         "sets.intersects(lists.range(99999), lists.range(99999))",
+		"equal sets":             "sets.equivalent(lists.range(99999), lists.range(99999))",
+		"texts that are joined":  bound(long, "v + v", 11, "lists.range(5000).map(i, v11).join()"),
+		"what stands between":    bound(long, "v + v", 11, "lists.range(5000).map(i, '').join(v11)"),
+		"sums of texts":          bound(long, "v + v", 40, "v40.size()"),
+		"quotes":                 bound(`"\""`, "strings.quote(v)", 100, "v100.size()"),
+		"encodings":              bound("b'a'", "bytes(base64.encode(v))", 200, "v200.size()"),
+		"a format":               "'%.999999999f'.format([1.0])",
+		"formats":                bound(long, "'%s%s%s%s%s%s%s%s'.format([v, v, v, v, v, v, v, v])", 12, "v12.size()"),
+		"a pattern":              bound(long, "v + v", 11, "v11.matches('(x?){1000}(x?){1000}(x?){1000}y')"),
+		"a pattern that is made": bound(long, "v + v", 11, "v11.matches('(x?){1000}(x?){1000}(x?){1000}y' + self.list[0])"),
+		"what is found":          bound(long, "v + v", 11, "v11.find('(x?){1000}(x?){1000}(x?){1000}y')"),
+		"a place":                bound(long, "v + v", 11, "v11.indexOf(v10 + 'y')"),
+		"the last place":         bound(long, "v + v", 11, "v11.lastIndexOf('y' + v10)"),
+	}
+}
+
+// Whoever may write an expression may not take the process with it, nor hold a core.
+func TestStepsAreBounded(t *testing.T) {
+	var before, after runtime.MemStats
+	for name, text := range tooLarge() {
+		runtime.ReadMemStats(&before)
+		_, _, err := Bounded(text).Maybe(Variables{Self: map[string]any{"list": []any{"z"}}})
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Errorf("%s can be evaluated", name)
+			continue
+		}
+		if strings.Contains(err.Error(), "Syntax error") || strings.Contains(err.Error(), "undeclared") || strings.Contains(err.Error(), "no such") || strings.Contains(err.Error(), "no matching") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 512<<20 {
+			t.Errorf("%s takes %d MiB: %v", name, took>>20, err)
+		}
+	}
+}
+
+// What ordinary expressions do is what it was.
+func TestBoundsLetThrough(t *testing.T) {
+	self := map[string]any{"list": []any{"a", "b"}, "text": strings.Repeat("abc", 10_000)}
+	for _, text := range []string{
+		"[1, 2] + [3] == [1, 2, 3]", "([1] + [2] + [3]).size() == 3", "self.list + ['c'] == ['a', 'b', 'c']", "[] + [1] == [1]", "[1] + [] == [1]",
+		"self.list.map(x, x + x) == ['aa', 'bb']", "'a' in self.list", "!('c' in self.list)", "'a' in {'a': 1}", "1 != 2", "[1] != [2]", "!([1] != [1])", "b'a' + b'b' == b'ab'",
+		"1 + 1 == 2", "1.5 + 1.0 == 2.5", "duration('1s') + duration('1s') == duration('2s')", "timestamp('2020-01-01T00:00:00Z') + duration('1h') == timestamp('2020-01-01T01:00:00Z')",
+		"'a-b'.replace('-', '') == 'ab'", "'aaa'.replace('a', 'b', 2) == 'bba'", "'a'.replace('', '-') == '-a-'", "self.list.join() == 'ab'", "self.list.join('-') == 'a-b'", "'%s has %d of %.2f'.format(['x', 3, 1.5]) == 'x has 3 of 1.50'",
+		"lists.range(3) == [0, 1, 2]", "[[1], [2]].flatten() == [1, 2]", "[1, 1, 2].distinct() == [1, 2]", "sets.contains([1, 2], [1])", "!sets.intersects([1], [2])", "sets.equivalent([1, 2], [2, 1])",
+		"self.list.indexOf('b') == 1", "self.text.indexOf('c') == 2", "'abc'.lastIndexOf('c') == 2", "'abc'.indexOf('c', 1) == 2",
+		"self.text.matches('^(abc){1000}')", "!self.text.matches('^[0-9]{1,63}$')", "self.text.find('[bc]+') == 'bc'", "'aab'.findAll('a') == ['a', 'a']", "'aab'.findAll('a', 1) == ['a']", "'x'.matches('x' + '')",
+		"strings.quote('a') == '\"a\"'", "base64.encode(b'a') == 'YQ=='", "optional.of(1) == optional.of(1)", "{'a': [1]} == {'a': [1]}", "null == null", "self.text != self.list",
+	} {
+		if ok, err := Bounded(text).True(Variables{Self: self}); err != nil || !ok {
+			t.Errorf("%s: %t, %v", text, ok, err)
+		}
+	}
+	for _, text := range []string{"'a' + 1", "dyn('a') + dyn(1)", "dyn(true) + dyn(true)", "dyn(1) in dyn(2)", "dyn(1).replace('a', 'b')", "self.none + 'a'", "'a'.matches('(')", "lists.range(-1)[0]"} {
+		if _, err := Bounded(text).Eval(Variables{Self: self}); err == nil {
+			t.Errorf("%s can be evaluated", text)
+		}
+	}
+}
+
+// A function that is looked at is one that there is: another name would guard nothing.
+func TestGuardsAreOfFunctionsThatThereAre(t *testing.T) {
+	env, err := environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range guards {
+		if _, ok := env.Functions()[name]; !ok {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	if _, err := cel.NewEnv(Bounds()); err != nil {
+		t.Error(err)
+	}
+}

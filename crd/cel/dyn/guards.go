@@ -1,0 +1,230 @@
+package dyn
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp/syntax"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// What one step of an evaluation may make, and do.
+const (
+	maxText  = 4 << 20 // bytes of a text
+	maxItems = 100_000 // of a list that is put together
+	maxSteps = 64 << 20
+	// maxSearch is of searches, a step of which is short.
+	maxSearch = 1 << 30
+)
+
+// guards look at what functions are called with, before they are.
+var guards = map[string]func(args []ref.Val) error{
+	"_+_": adds, "_==_": weighed, "_!=_": weighed, "@in": weighed,
+	"replace": replaces, "join": joins, "format": formats,
+	"strings.quote": free, "base64.encode": free,
+	"lists.range": ranges, "flatten": weighed, "distinct": distinct,
+	"sets.contains": pairs, "sets.intersects": pairs, "sets.equivalent": pairs,
+	"indexOf": seeks, "lastIndexOf": seeks,
+	"matches": search, "find": search, "findAll": search,
+}
+
+// free is for what makes at most some times what it is given.
+func free([]ref.Val) error { return nil }
+
+func searches(function string) bool {
+	return function == "matches" || function == "find" || function == "findAll"
+}
+
+// length is how long a text is, 0 for what is none.
+func length(v ref.Val) int {
+	switch x := v.(type) {
+	case types.String:
+		return len(x)
+	case types.Bytes:
+		return len(x)
+	}
+	return 0
+}
+
+// items is how many items a list has, 0 for what is none.
+func items(v ref.Val) int {
+	if l, ok := v.(traits.Lister); ok {
+		n, _ := l.Size().(types.Int)
+		return int(n)
+	}
+	return 0
+}
+
+func tooMuch(what string, n, most int) error {
+	return fmt.Errorf("%s: %d, and may be %d", what, n, most)
+}
+
+func within(n, most int, what string) error {
+	if n > most {
+		return tooMuch(what, n, most)
+	}
+	return nil
+}
+
+func adds(args []ref.Val) error {
+	if _, ok := args[0].(traits.MutableLister); ok { // what a comprehension fills, item by item
+		return nil
+	}
+	if err := within(items(args[0])+items(args[1]), maxItems, "items of a list"); err != nil {
+		return err
+	}
+	return within(length(args[0])+length(args[1]), maxText, "bytes of a text")
+}
+
+// add makes a list of two that is as flat as they are: the library's keeps both, and
+// asks each for its length whenever it is asked for its own.
+func add(args ...ref.Val) ref.Val {
+	x, ok := args[0].(traits.Adder)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(args[0])
+	}
+	sum := x.Add(args[1])
+	if reflect.TypeOf(sum) != both() {
+		return sum
+	}
+	all := sum.(traits.Lister)
+	out := make([]ref.Val, 0, items(args[0])+items(args[1]))
+	for it := all.Iterator(); it.HasNext() == types.True; {
+		out = append(out, it.Next())
+	}
+	return types.NewRefValList(types.DefaultTypeAdapter, out)
+}
+
+// both is the type of the library's lists that keep two others.
+var both = sync.OnceValue(func() reflect.Type {
+	one := types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{types.True})
+	return reflect.TypeOf(one.(traits.Adder).Add(one))
+})
+
+func weighed(args []ref.Val) error {
+	for _, v := range args {
+		if _, err := weigh(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func replaces(args []ref.Val) error {
+	text, _ := args[0].(types.String)
+	old, _ := args[1].(types.String)
+	with, _ := args[2].(types.String)
+	n := strings.Count(string(text), string(old))
+	if len(args) > 3 {
+		if most, ok := args[3].(types.Int); ok && most >= 0 {
+			n = min(n, int(most))
+		}
+	}
+	return within(len(text)+times(n, len(with)-len(old)), maxText, "bytes of a text")
+}
+
+func joins(args []ref.Val) error {
+	w, err := weigh(args[0])
+	if err == nil && len(args) > 1 {
+		err = within(w.bytes+times(items(args[0]), length(args[1])), maxText, "bytes of a text")
+	}
+	return err
+}
+
+// formats reckons what a text becomes at the most: each verb takes one value.
+func formats(args []ref.Val) error {
+	w, err := weigh(args[1])
+	if err != nil {
+		return err
+	}
+	text, _ := args[0].(types.String)
+	n, verbs := len(text)+4*w.bytes+times(w.parts, 400), strings.Count(string(text), "%")
+	if precise := longestNumber(string(text)); verbs > 0 {
+		n += times(verbs, precise)
+	}
+	return within(n, maxText, "bytes of a text")
+}
+
+// longestNumber is the largest number that a text has after a point.
+func longestNumber(text string) (most int) {
+	for _, part := range strings.Split(text, ".")[1:] {
+		n := 0
+		for _, c := range []byte(part) {
+			if c < '0' || c > '9' {
+				break
+			}
+			n = min(10*n+int(c-'0'), maxText)
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+func ranges(args []ref.Val) error {
+	n, _ := args[0].(types.Int)
+	return within(int(n), maxItems, "items of a list")
+}
+
+func distinct(args []ref.Val) error {
+	w, err := weigh(args[0])
+	if err == nil {
+		err = within(times(items(args[0]), w.parts), maxSteps, "comparisons")
+	}
+	return err
+}
+
+func pairs(args []ref.Val) error {
+	a, err := weigh(args[0])
+	if err != nil {
+		return err
+	}
+	b, err := weigh(args[1])
+	if err == nil {
+		err = within(times(items(args[0]), b.parts)+times(items(args[1]), a.parts), 2*maxSteps, "comparisons")
+	}
+	return err
+}
+
+// seeks is for lists and for texts, whose search goes on from each place anew.
+func seeks(args []ref.Val) error {
+	if err := weighed(args[:2]); err != nil {
+		return err
+	}
+	return within(times(length(args[0]), length(args[1])), maxSearch, "steps of a search")
+}
+
+// search reckons with the steps of the program that a pattern is made to, each of which
+// may be looked at for each byte.
+func search(args []ref.Val) error {
+	text, pattern := length(args[0]), string(stringOf(args[1]))
+	if times(text, 1000*len(pattern)) <= maxSearch { // a repetition stands for 1,000 at the most
+		return nil
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil // the search says so
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil
+	}
+	return within(times(text, len(program.Inst)), maxSearch, "steps of a search")
+}
+
+func stringOf(v ref.Val) types.String {
+	s, _ := v.(types.String)
+	return s
+}
+
+// times is a product, or as much as there is.
+func times(a, b int) int {
+	if a > 0 && b > math.MaxInt32*1024/a {
+		return math.MaxInt32 * 1024
+	}
+	return a * b
+}
