@@ -35,6 +35,12 @@ type refused struct {
 	reason   metav1.StatusReason // the same of all
 }
 
+// relevant is a policy that is about a request.
+type relevant struct {
+	of *Mutation
+	invocation
+}
+
 // Admit implements [admission.Stage].
 func (s *stage) Admit(ctx context.Context, again bool) (err error) {
 	defer recovered("MutatingAdmissionPolicy", &err)
@@ -42,12 +48,20 @@ func (s *stage) Admit(ctx context.Context, again bool) (err error) {
 	s.again.Begin(s.round, again)
 	defer s.again.End(s.round)
 	var no, later refused
+	// Which policies are about an object is found out before the first of them changes it.
+	var all []relevant
 	for _, one := range s.all {
 		m := one.Policy
 		err := m.each(ctx, s.request, one.Bindings, one.Params, func(i invocation) error {
-			return s.ask(ctx, m, i, func(err error) { later.add(m, i.binding, err, metav1.StatusReasonInvalid) })
+			all = append(all, relevant{m, i})
+			return nil
 		}, func(f *fault) { no.add(m, f.binding, f, "") })
 		if err != nil {
+			return err
+		}
+	}
+	for _, one := range all {
+		if err := s.ask(ctx, one.of, one.invocation, func(err error) { later.add(one.of, one.binding, err, metav1.StatusReasonInvalid) }); err != nil {
 			return err
 		}
 	}

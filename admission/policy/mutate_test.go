@@ -193,6 +193,21 @@ func TestPoliciesAreAskedAgain(t *testing.T) {
 	}
 }
 
+// Whether a policy is about an object is told by the object as the round began, as in
+// kube-apiserver: what another policy labels in it makes no difference.
+func TestPoliciesAreFoundBeforeTheFirstChanges(t *testing.T) {
+	const selects = `"matchConstraints":{"objectSelector":{"matchExpressions":[{"key":"x","operator":"OPERATOR"}]},"resourceRules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"]}]},`
+	for operator, host := range map[string]string{"DoesNotExist": "b", "Exists": "h"} {
+		w := newWorld(t)
+		if err := w.mutate(w.request(), map[string]string{
+			"a": mutating(config(`Object{metadata: Object.metadata{labels: {"x": "y"}}}`)),
+			"b": strings.Replace(selects, "OPERATOR", operator, 1) + `"reinvocationPolicy":"Never",` + mutating(config(`Object{host: 'b'}`)),
+		}, nil); err != nil || w.After["host"] != host || !reflect.DeepEqual(w.After["metadata"].(map[string]any)["labels"], map[string]any{"x": "y"}) {
+			t.Errorf("%s: %v, %v", operator, w.After, err)
+		}
+	}
+}
+
 func TestParametersTellInvocationsApart(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"a", "b"} {

@@ -68,7 +68,9 @@ func (v *Validation) ask(ctx context.Context, q *request, i invocation, refused 
 	}
 	var all []decision
 	if a, err := q.see(ctx, i.version); err != nil {
-		all = []decision{v.failure(&fault{i.binding, err})}
+		d := v.failure(&fault{i.binding, err})
+		d.always = true // it is about the request, of which the binding knows nothing
+		all = []decision{d}
 	} else {
 		all = v.judge(ctx, q, a, i)
 	}

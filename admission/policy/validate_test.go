@@ -140,6 +140,7 @@ func TestFailuresRefuseWhateverBindingsDo(t *testing.T) {
 	for what, spec := range map[string]string{
 		"no constraints": `"validations":[{"expression":"true"}]`,
 		"no parameter":   tabs + `"paramKind":{"apiVersion":"example.com/v1","kind":"Limit"},"validations":[{"expression":"true"}]`,
+		"no version":     `"matchConstraints":{"matchPolicy":"Equivalent","resourceRules":[{"operations":["*"],"apiGroups":["example.com"],"apiVersions":["broken"],"resources":["tabs"]}]},"validations":[{"expression":"true"}]`,
 		"an annotation":  tabs + `"auditAnnotations":[{"key":"k","valueExpression":"string(object.nothing)"}]`,
 	} {
 		for _, actions := range []string{`"Warn"`, `"Audit"`, `"Warn","Audit"`} {
