@@ -67,16 +67,23 @@ func (h *heads) hash(v any) (sum uint64) {
 	switch x := v.(type) {
 	case map[string]any:
 		for k, v := range x { // in any order
-			sum += maphash.String(h.seed, k) * (2*h.hash(v) + 1)
+			sum += maphash.Comparable(h.seed, pair{k, h.hash(v)})
 		}
+		return maphash.Comparable(h.seed, pair{"{}", sum})
 	case []any:
 		for _, v := range x {
-			sum = 31*sum + h.hash(v) + 1
+			sum = maphash.Comparable(h.seed, pair{"[]", sum ^ h.hash(v)})
 		}
-	default:
-		return maphash.Comparable(h.seed, v)
+		return maphash.Comparable(h.seed, pair{"[]", sum + uint64(len(x))})
 	}
-	return sum
+	return maphash.Comparable(h.seed, v)
+}
+
+// pair is what is hashed of a part: each step depends on the seed, as sums alone are
+// the same for lists that anybody can think of.
+type pair struct {
+	what string
+	sum  uint64
 }
 
 // whole is a definition of the schemas that were taken out of a head, whatever

@@ -158,6 +158,22 @@ func TestAHeadLacksSchemas(t *testing.T) {
 	}
 }
 
+// No two trees have one hash whatever its seed is: who knew such could put as many of
+// them into a body as are compared with each other for minutes.
+func TestHashesOfTreesDiffer(t *testing.T) {
+	var h heads
+	h.mark(map[string]any{})
+	for _, pair := range [][2]any{
+		{[]any{[]any{[]any{}}, []any{[]any{}}}, []any{[]any{}, []any{[]any{}, []any{}}}},
+		{[]any{}, map[string]any{}}, {[]any{}, []any{[]any{}}}, {[]any{"a", "b"}, []any{"b", "a"}},
+		{map[string]any{"a": "b"}, map[string]any{"a": []any{"b"}}}, {map[string]any{"a": "x", "b": "y"}, map[string]any{"a": "y", "b": "x"}},
+	} {
+		if h.hash(pair[0]) == h.hash(pair[1]) {
+			t.Errorf("%v and %v", pair[0], pair[1])
+		}
+	}
+}
+
 // Schemas whose keys are spelled in another way are the library's to read.
 func TestStoredWithEscapedKeys(t *testing.T) {
 	text := `{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"n"},"spec":{"group":"g","names":{"plural":"p","kind":"K"},"versions":[{"name":"v1","sch\u0065ma":{"openAPIV3Schema":{"type":"object"}}}]}}`
