@@ -266,6 +266,7 @@ var homes = []struct{ library, in, why string }{
 	{"golang.org/x/term", "gateway/cli", "the command line is an edge"},
 	{"golang.org/x/time", "admission/plugin gateway/audit storage/migrate gateway/kinds/event", "the rate of a migration, of events, and of batches of those"},
 	{"k8s.io/utils/lru", "admission/plugin", "what is forgotten first of many"},
+	{"k8s.io/dynamic-resource-allocation", "crd/cel", "expressions that select devices, as the scheduler evaluates them"},
 	{"k8s.io/api", "admission crd gateway", "the built-in types"},
 	{"k8s.io/apimachinery", "admission managedfields crd conversion examples/convertible gateway lifecycle webhook", "the vocabulary of the API"},
 	{"k8s.io/apiextensions-apiserver", "admission/policy managedfields crd conversion gateway lifecycle", "schemas, defaulting and validation of custom resources"},

@@ -1,56 +1,22 @@
 package cel
 
 import (
-	"fmt"
-	"sync"
-
-	celgo "github.com/google/cel-go/cel"
-	"k8s.io/apimachinery/pkg/util/version"
-	apiservercel "k8s.io/apiserver/pkg/cel"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
+	devices "k8s.io/dynamic-resource-allocation/cel"
 )
 
-// devices is what expressions that select devices may use: what all may, and the
-// device.
-var devices = sync.OnceValues(func() (*environment.EnvSet, error) {
-	ofDomain := func(value *apiservercel.DeclType) *apiservercel.DeclType {
-		return apiservercel.NewMapType(apiservercel.StringType, apiservercel.NewMapType(apiservercel.StringType, value, mostOfDevice), mostOfDevice)
-	}
-	fields := map[string]*apiservercel.DeclField{}
-	for name, t := range map[string]*apiservercel.DeclType{
-		"driver":                   apiservercel.StringType,
-		"attributes":               ofDomain(apiservercel.AnyType),
-		"capacity":                 ofDomain(apiservercel.QuantityDeclType),
-		"allowMultipleAllocations": apiservercel.BoolType,
-	} {
-		fields[name] = apiservercel.NewDeclField(name, t, true, nil, nil)
-	}
-	device := apiservercel.NewObjectType("kubernetes.DRADevice", fields)
-	return Base().Extend(environment.VersionedOptions{
-		IntroducedVersion: version.MajorMinor(1, 31),
-		EnvOptions:        []celgo.EnvOption{celgo.Variable("device", device.CelType())},
-		DeclTypes:         []*apiservercel.DeclType{device},
-	})
-})
-
-// mostOfDevice bounds the attributes and capacities of a device.
-const mostOfDevice = 32
-
-// Device checks an expression that selects devices.
-func Device(text string) error {
-	set, err := devices()
-	if err != nil {
-		return err
-	}
-	invalid := func(detail string) error {
-		return &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: detail}
-	}
-	ast, issues := set.NewExpressionsEnv().Compile(text)
-	switch {
-	case issues.Err() != nil:
-		return invalid("compilation failed: " + issues.String())
-	case ast.OutputType() != celgo.BoolType && ast.OutputType() != celgo.AnyType:
-		return invalid(fmt.Sprintf("must evaluate to %v or the unknown type, not %v", celgo.BoolType, ast.OutputType()))
+// Device checks an expression that selects devices, at a path: the scheduler, which
+// evaluates it, has the same library, and gives up where it costs more.
+func Device(at *field.Path, text string) *field.Error {
+	// As Kubernetes 1.36 has these features, unless it is told otherwise.
+	compiler, env := devices.GetCompiler(devices.Features{EnableConsumableCapacity: true}), environment.NewExpressions
+	switch r := compiler.CompileCELExpression(text, devices.Options{EnvType: &env}); {
+	case r.Error != nil:
+		return Invalid(at, text, r.Error)
+	case r.MaxCost > resourcev1.CELSelectorExpressionMaxCost:
+		return field.Forbidden(at, "too complex, exceeds cost limit")
 	}
 	return nil
 }

@@ -65,15 +65,22 @@ func TestVariablesAreOfOneCompiler(t *testing.T) {
 
 // Expressions that select devices are compiled as those of kube-apiserver 1.36.3.
 func TestWhatDevicesAreSelectedBy(t *testing.T) {
+	at := field.NewPath("expression")
 	for text, want := range map[string]string{
-		`device.driver == "a" && device.attributes["a.b"].c`: "",
-		`device.attributes["a.b"].c`:                         "",
-		`device.driver`:                                      "must evaluate to bool or the unknown type, not string",
-		`device.odd == 1`:                                    "compilation failed: ERROR: <input>:1:7: undefined field 'odd'",
+		`device.driver == "a" && device.attributes["a.b"].c`:   "",
+		`device.attributes["a.b"].c`:                           "",
+		`cel.bind(d, device.attributes["a.b"], d.x && d.y)`:    "",
+		`[1, 2].all(a, device.driver.matches("a*b*c*" + "d"))`: "",
+		`device.attributes.exists(k, device.attributes.exists(l, device.attributes.exists(m, device.attributes.exists(n, k == l + m + n))))`: "expression: Forbidden: too complex, exceeds cost limit",
+		`device.driver`:   `expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string`,
+		`device.odd == 1`: `expression: Invalid value: "device.odd == 1": compilation failed: ERROR: <input>:1:7: undefined field 'odd'`,
 	} {
-		err := Device(text)
-		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
+		got := ""
+		if err := Device(at, text); err != nil {
+			got = err.Error()
+		}
+		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %q", text, got, want)
 		}
 	}
 }

@@ -69,8 +69,8 @@ func validateDeviceSelectors(selectors []resourcev1.DeviceSelector, path *field.
 		at = at.Child("expression")
 		if len(s.CEL.Expression) > resourcev1.CELSelectorExpressionMaxLength {
 			errs = append(errs, field.TooLong(at, "", resourcev1.CELSelectorExpressionMaxLength))
-		} else if err := cel.Device(s.CEL.Expression); err != nil {
-			errs = append(errs, cel.Invalid(at, s.CEL.Expression, err))
+		} else if err := cel.Device(at, s.CEL.Expression); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	return errs
