@@ -15,6 +15,10 @@ const (
 	// ExportDescribe () -> i64 is optional and returns a JSON object about the
 	// module, a [Description].
 	ExportDescribe = "wasmgate_describe"
+	// ExportGuestCall marks a guest of waPC, and ExportOPA a policy of OPA: neither has
+	// hooks by their names, and both have [Admit].
+	ExportGuestCall = "__guest_call"
+	ExportOPA       = "opa_wasm_abi_version"
 	// ExportMemory is the linear memory.
 	ExportMemory = "memory"
 

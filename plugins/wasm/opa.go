@@ -24,7 +24,7 @@ const (
 	opaHeapSet = "opa_heap_ptr_set"
 	opaCalls   = "builtins"
 	opaEntries = "entrypoints"
-	opaMajor   = "opa_wasm_abi_version"
+	opaMajor   = plugins.ExportOPA
 	opaMinor   = "opa_wasm_abi_minor_version"
 )
 

@@ -15,7 +15,7 @@ import (
 // The names of waPC, by which guests take requests and give replies through imports.
 const (
 	importWaPC  = "wapc"
-	exportGuest = "__guest_call"
+	exportGuest = plugins.ExportGuestCall
 	exportWaPC  = "wapc_init"
 )
 

@@ -73,8 +73,11 @@ func Examine(digest string, content []byte) *Evidence {
 	}
 	e.hooks = []plugins.Hook{}
 	for _, export := range decoded.Exports {
-		if h := plugins.Hook(export.Name); slices.Contains(plugins.Hooks(), h) {
+		switch h := plugins.Hook(export.Name); {
+		case slices.Contains(plugins.Hooks(), h):
 			e.hooks = append(e.hooks, h)
+		case export.Name == plugins.ExportGuestCall || export.Name == plugins.ExportOPA: // admission, under others' names
+			e.hooks = append(e.hooks, plugins.Admit)
 		}
 	}
 	return e
