@@ -56,16 +56,19 @@ func (b *Beside) Names(digest string) bool {
 	})
 }
 
-// Remembering is what is kept when an image comes after others: those are of what may
-// serve still.
-func (b *Beside) Remembering(earlier []Beside) []Beside {
+// Remembering is what is kept when an image comes after others: those of content that is
+// in use, by its digests, and then the latest, as they may serve again.
+func (b *Beside) Remembering(earlier []Beside, inUse ...string) []Beside {
 	if b == nil {
 		return earlier
 	}
 	all := []Beside{*b}
-	for _, e := range earlier {
-		if len(all) < maxBeside && e.Manifest != b.Manifest {
-			all = append(all, e)
+	used := func(e Beside) bool { return slices.ContainsFunc(inUse, e.Names) }
+	for _, first := range []bool{true, false} {
+		for _, e := range earlier {
+			if len(all) < maxBeside && e.Manifest != b.Manifest && used(e) == first {
+				all = append(all, e)
+			}
 		}
 	}
 	return all

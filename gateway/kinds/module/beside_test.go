@@ -2,6 +2,7 @@ package module_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,18 @@ func TestWhichImagesAreRemembered(t *testing.T) {
 		}
 		if got, want := fmt.Sprint(b.Remembering(of(c.earlier))), fmt.Sprint(of(c.want)); got != want {
 			t.Errorf("%s after %s: %s, want %s", c.now, c.earlier, got, want)
+		}
+	}
+	// What serves is remembered however many come that do not take over.
+	image := func(digest string) module.Beside {
+		return module.Beside{Manifest: `{"layers":[{"digest":"` + digest + `"}]}`}
+	}
+	all := []module.Beside{image("one")}
+	for _, digest := range []string{"two", "three", "four", "five"} {
+		now := image(digest)
+		all = now.Remembering(all, "", "one")
+		if len(all) > 3 || !all[0].Names(digest) || !slices.ContainsFunc(all, func(b module.Beside) bool { return b.Names("one") }) {
+			t.Errorf("after %s: %v", digest, all)
 		}
 	}
 }

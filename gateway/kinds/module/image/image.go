@@ -216,7 +216,11 @@ func (c *Controller) fetch(ctx context.Context, name, image string, secret types
 func (c *Controller) note(ctx context.Context, obj *unstructured.Unstructured, pulled module.PulledImage, kept Kept) (*unstructured.Unstructured, error) {
 	before, _ := module.PulledOf(obj)
 	pulled.Mirror = kept.Mirror
-	pulled.Manifest, pulled.Digest, pulled.Beside = kept.Manifest, kept.Digest, kept.Beside.Remembering(before.Beside)
+	inUse := []string{module.StatusOf(obj).Digest}
+	if k := module.StatusOf(obj).KeptOf(obj); k != nil {
+		inUse = append(inUse, k.Digest)
+	}
+	pulled.Manifest, pulled.Digest, pulled.Beside = kept.Manifest, kept.Digest, kept.Beside.Remembering(before.Beside, inUse...)
 	if err := module.SetPulled(obj, pulled); err != nil {
 		return nil, err
 	}
