@@ -24,25 +24,30 @@ type Host interface {
 }
 
 // builtin is a function that a policy leaves to its host: what it gives for operands,
-// which are JSON; nil is undefined.
-type builtin func(h Host, operands []json.RawMessage) any
+// which are JSON; nil is undefined, and an error ends the policy, which must not go on as
+// if there was nothing to say.
+type builtin func(h Host, operands []json.RawMessage) (any, error)
 
 var builtins = map[string]builtin{
-	"sprintf": func(_ Host, operands []json.RawMessage) any {
-		if text, err := sprintf(operands); err == nil {
-			return text
+	"sprintf": func(_ Host, operands []json.RawMessage) (any, error) {
+		text, err := sprintf(operands)
+		switch {
+		case errors.Is(err, errFormat):
+			return nil, err
+		case err != nil:
+			return nil, nil
 		}
-		return nil
+		return text, nil
 	},
-	"trace": func(h Host, operands []json.RawMessage) any {
+	"trace": func(h Host, operands []json.RawMessage) (any, error) {
 		var note string
 		if len(operands) != 1 || json.Unmarshal(operands[0], &note) != nil {
-			return nil
+			return nil, nil
 		}
 		h.Log([]byte(note + "\n"))
-		return true
+		return true, nil
 	},
-	"time.now_ns": func(h Host, _ []json.RawMessage) any { return h.Now() },
+	"time.now_ns": func(h Host, _ []json.RawMessage) (any, error) { return h.Now(), nil },
 }
 
 // Builtins are the functions that a policy calls, by number; the text is what the
@@ -72,9 +77,9 @@ func Call(h Host, name string, operands []json.RawMessage) ([]byte, error) {
 	if f == nil {
 		return nil, fmt.Errorf("there is no function %s", excerpt.Of(name, 100))
 	}
-	value := f(h, operands)
-	if value == nil {
-		return nil, nil
+	value, err := f(h, operands)
+	if value == nil || err != nil {
+		return nil, err
 	}
 	return json.Marshal(value)
 }
@@ -88,6 +93,9 @@ const maxFormat = 8 << 10
 
 var unbounded = regexp.MustCompile(`%[-+# 0]*([0-9.]*[*\[]|[0-9]{4}|[0-9]*\.[0-9]{4})`)
 
+// errFormat is about a format that OPA would use, and that is not used here.
+var errFormat = errors.New("a format of sprintf may have 8 KiB, widths and precisions of three digits, and neither * nor [")
+
 // sprintf formats as OPA does, whose formats are Go's.
 func sprintf(operands []json.RawMessage) (string, error) {
 	var format string
@@ -95,8 +103,8 @@ func sprintf(operands []json.RawMessage) (string, error) {
 	if len(operands) != 2 || json.Unmarshal(operands[0], &format) != nil || json.Unmarshal(operands[1], &items) != nil {
 		return "", errors.New("a format and an array are wanted")
 	}
-	if len(format) > maxFormat || unbounded.MatchString(format) {
-		return "", errors.New("the format is not bounded")
+	if len(format) > maxFormat || unbounded.MatchString(strings.ReplaceAll(format, "%%", "")) {
+		return "", errFormat
 	}
 	args := make([]any, len(items))
 	for i, item := range items {
