@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -96,42 +97,84 @@ func New(c Config) (*Client, error) {
 // Close closes idle connections; calls that are under way end by themselves.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
+// maxTries bounds how often a server is asked that says when to ask again, as client-go
+// does.
+const maxTries = 11
+
 // Post sends body and returns the reply, which is the caller's. The server is
-// told how long it has, as kube-apiserver does. An error that the server
+// told how long it has, as kube-apiserver does. One that is busy, and says when it will not
+// be, is asked again while there is time. An error that the server
 // replied with is a *apierrors.StatusError.
-func (c *Client) Post(ctx context.Context, body []byte) ([]byte, error) {
+func (c *Client) Post(ctx context.Context, body []byte) (reply []byte, err error) {
+	begun := time.Now()
+	for try := 1; ; try++ {
+		var again time.Duration
+		if reply, again, err = c.post(ctx, body); again < 0 || try == maxTries || !c.left(ctx, begun, again) {
+			return reply, err
+		}
+		timer := time.NewTimer(again)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, err
+		}
+	}
+}
+
+// left tells whether there is time for more, after a pause.
+func (c *Client) left(ctx context.Context, begun time.Time, pause time.Duration) bool {
+	if c.client.Timeout > 0 && time.Since(begun)+pause >= c.client.Timeout {
+		return false
+	}
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() == nil && (!ok || time.Until(deadline) > pause)
+}
+
+// post asks once; again is when to ask again, below zero for never.
+func (c *Client) post(ctx context.Context, body []byte) (_ []byte, again time.Duration, _ error) {
 	u := c.url
 	if t := c.timeout(ctx); t > 0 {
 		u.RawQuery = url.Values{"timeout": {t.String()}}.Encode()
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, -1, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, */*")
 	req.Header.Set("User-Agent", c.userAgent)
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, -1, err
 	}
 	defer resp.Body.Close()
 	reply, err := io.ReadAll(io.LimitReader(resp.Body, c.maxReply+1))
-	if err != nil {
-		return nil, fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
+	switch {
+	case err != nil:
+		return nil, -1, fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
+	case int64(len(reply)) > c.maxReply:
+		return nil, -1, fmt.Errorf("the reply is larger than %d bytes", c.maxReply)
+	case resp.StatusCode < http.StatusOK || resp.StatusCode > http.StatusPartialContent:
+		return nil, retryAfter(resp), statusError(resp.StatusCode, resp.Header.Get("Content-Type"), reply)
+	case len(reply) == 0:
+		// The type of a successful reply is not looked at: the usual webhook
+		// frameworks do not set it, so that it arrives as text/plain.
+		return nil, -1, fmt.Errorf("0-length response with status code: %d and content type: application/json", resp.StatusCode)
 	}
-	if int64(len(reply)) > c.maxReply {
-		return nil, fmt.Errorf("the reply is larger than %d bytes", c.maxReply)
+	return reply, -1, nil
+}
+
+// retryAfter is when a server that is busy wants to be asked again, below zero for never.
+func retryAfter(resp *http.Response) time.Duration {
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
+		return -1
 	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, statusError(resp.StatusCode, resp.Header.Get("Content-Type"), reply)
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 || seconds > 3600 {
+		return -1
 	}
-	// The type of a successful reply is not looked at: the usual webhook
-	// frameworks do not set it, so that it arrives as text/plain.
-	if len(reply) == 0 {
-		return nil, fmt.Errorf("0-length response with status code: %d and content type: application/json", resp.StatusCode)
-	}
-	return reply, nil
+	return time.Duration(seconds) * time.Second
 }
 
 // timeout is how long the server is told that it has: what the client allows,

@@ -137,7 +137,7 @@ func TestBadReplies_CRD15_CRD16(t *testing.T) {
 		{"500 with a long Status", status(500, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"`+strings.Repeat("x", 1<<19)+`","code":500}`), strings.Repeat("x", 4096) + "..."},
 		{"500 with a long text", status(500, "", strings.Repeat("x", 1<<19)), `an error on the server ("` + strings.Repeat("x", 2048) + `") has prevented the request from succeeding`},
 		{"404", status(404, "", ""), "the server could not find the requested resource"},
-		{"201", status(201, "", "{}"), "the server responded with the status code 201 but did not return more information"},
+		{"207", status(207, "", "{}"), "the server responded with the status code 207 but did not return more information"},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://127.0.0.1:1/", http.StatusTemporaryRedirect)
 		}, "the server responded with the status code 307 but did not return more information"},
