@@ -12,6 +12,9 @@ type Claim struct {
 	Digest string
 	// Statement is about it.
 	Statement *Statement
+	// Promised tells that no log is proved to have it: one only promised to. What cosign
+	// keeps beside images has no more than that.
+	Promised bool
 }
 
 // Signatory is who signed: a key by its ID, or an identity by whom it is known to.
@@ -126,6 +129,8 @@ func (d Demand) unsigned() error {
 // accepts is what is wrong with what an authority says that is to be a signature.
 func (d Demand) accepts(c Claim) error {
 	switch {
+	case c.Promised && !d.Image:
+		return &Error{BundleMalformed, "a bundle of it: it is of the version 0.1, which has no proof that a log has it"}
 	case c.Statement != nil:
 		return c.Statement.vouches(d.Digest)
 	case c.Payload != nil && d.Image:

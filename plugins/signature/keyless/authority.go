@@ -130,7 +130,7 @@ func (Unverified) Claim(s signature.Signature) (signature.Claim, error) {
 
 // claim is what a bundle says.
 func (b *bundled) claim(s signature.Signature, by signature.Signatory) (c signature.Claim, err error) {
-	c.By = by
+	c.By, c.Promised = by, b.promised
 	if b.digest == nil {
 		c.Statement, err = b.statement()
 		return c, err

@@ -18,6 +18,8 @@ type bundled struct {
 	*bundle.Bundle
 	// digest is that of what was signed; nil where it is an envelope.
 	digest []byte
+	// promised tells that it is of the version 0.1.
+	promised bool
 }
 
 // open reads a bundle. One of version 0.1, whose log only promises, counts for what cosign
@@ -37,6 +39,7 @@ func open(s signature.Signature) (*bundled, error) {
 	if version == "v0.1" && (s.Payload == nil || b.GetMessageSignature() == nil) {
 		return nil, invalid("it is of the version 0.1, which has no proof that a log has it")
 	}
+	b.promised = version == "v0.1"
 	entries := b.GetVerificationMaterial().GetTlogEntries()
 	if len(entries) > maxEntries {
 		return nil, invalid("it has %d entries of logs, of %d at most", len(entries), maxEntries)

@@ -57,11 +57,15 @@ func TestBundlesOfPayloads(t *testing.T) {
 		"for it":                {signature.Signature{Payload: payload("tabs"), Bundle: s.JSON(s.Blob(payload("tabs")))}, ""},
 		"for another":           {signature.Signature{Payload: payload("other"), Bundle: s.JSON(s.Blob(payload("other")))}, "SignatureForOtherModule"},
 		"of another payload":    {signature.Signature{Payload: payload("tabs"), Bundle: s.JSON(s.Blob(payload("other")))}, "SignatureUntrusted: the bundle of " + keylesstest.Subject + " is of another payload"},
-		"only promised":         {signature.Signature{Payload: payload("tabs"), Bundle: old(payload("tabs"))}, ""},
+		"only promised":         {signature.Signature{Payload: payload("tabs"), Bundle: old(payload("tabs"))}, "SignatureBundleInvalid: a bundle of it: it is of the version 0.1"},
 		"promised, a statement": {signature.Signature{Payload: payload("tabs"), Bundle: s.JSON(promised)}, "SignatureBundleInvalid: a bundle of it: it is of the version 0.1"},
 		"promised, no payload":  {signature.Signature{Bundle: old([]byte("content"))}, "SignatureBundleInvalid: a bundle of it: it is of the version 0.1"},
 	} {
 		_, err := signature.Demand{Digest: digest, Name: "tabs"}.Met([]signature.Signature{c.one}, by)
 		wantReason(t, name, err, c.want)
 	}
+	// What a registry keeps beside an image has no more, and is of the image.
+	image := []byte(s.JSON(signature.Payload{Critical: signature.Critical{Type: signature.ImageType, Image: signature.Image{Digest: digest}}}))
+	_, err := signature.Demand{Digest: digest, Name: "tabs", Image: true}.Met([]signature.Signature{{Payload: image, Bundle: old(image)}}, by)
+	wantReason(t, "only promised, beside an image", err, "")
 }
