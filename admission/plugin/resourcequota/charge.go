@@ -1,6 +1,8 @@
 package resourcequota
 
 import (
+	"errors"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,7 +23,11 @@ func Charge(quotas []corev1.ResourceQuota, limited Limited, a admission.Attribut
 	if of == nil {
 		return quotas, nil
 	}
-	return resourcequota.CheckRequest(quotas, a, of, limited)
+	after, err := resourcequota.CheckRequest(quotas, a, of, limited)
+	if lacks := (uncovered)(nil); errors.As(err, &lacks) {
+		err = admission.NewForbidden(a, lacks)
+	}
+	return after, err
 }
 
 // Equal tells that two lists hold the same quantities.

@@ -2,6 +2,8 @@ package resourcequota
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -86,10 +88,27 @@ func (k kind[T]) MatchingScopes(o runtime.Object, all []corev1.ScopedResourceSel
 	return out, nil
 }
 
-// UncoveredQuotaScopes is about scopes that need a quota, which only
-// configuration can tell; there is none.
-func (kind[T]) UncoveredQuotaScopes(_, _ []corev1.ScopedResourceSelectorRequirement) ([]corev1.ScopedResourceSelectorRequirement, error) {
+// UncoveredQuotaScopes are those that configuration limits and of which no quota is: an
+// error, as the library's own would be taken for one of the server.
+func (kind[T]) UncoveredQuotaScopes(limited, covered []corev1.ScopedResourceSelectorRequirement) ([]corev1.ScopedResourceSelectorRequirement, error) {
+	var all uncovered
+	for _, l := range limited {
+		if !slices.ContainsFunc(covered, func(c corev1.ScopedResourceSelectorRequirement) bool { return c.ScopeName == l.ScopeName }) {
+			all = append(all, l)
+		}
+	}
+	if len(all) > 0 {
+		return nil, all
+	}
 	return nil, nil
+}
+
+// uncovered are scopes that lack a quota.
+type uncovered []corev1.ScopedResourceSelectorRequirement
+
+// Error implements error.
+func (u uncovered) Error() string {
+	return fmt.Sprintf("insufficient quota to match these scopes: %v", []corev1.ScopedResourceSelectorRequirement(u))
 }
 
 func (k kind[T]) MatchingResources(names []corev1.ResourceName) (out []corev1.ResourceName) {

@@ -42,3 +42,32 @@ func TestLimitedResources(t *testing.T) {
 		}
 	}
 }
+
+// A scope that is limited is for namespaces with a quota of it: of a priority, for one.
+func TestLimitedScopes(t *testing.T) {
+	limited, err := ReadLimited([]byte(strings.Replace(pairs, `"matchContains":["pods"]`, `"matchScopes":[{"scopeName":"PriorityClass","operator":"In","values":["high"]},{"scopeName":"CrossNamespacePodAffinity","operator":"Exists"}]`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	five := corev1.ResourceList{"pods": resource.MustParse("5")}
+	covers := corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: five, ScopeSelector: &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{
+		{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: corev1.ScopeSelectorOpIn, Values: []string{"high"}},
+	}}}, Status: corev1.ResourceQuotaStatus{Hard: five, Used: corev1.ResourceList{"pods": resource.MustParse("0")}}}
+	far := &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{Namespaces: []string{"other"}, TopologyKey: "x"}}}}
+	for name, c := range map[string]struct {
+		spec   corev1.PodSpec
+		quotas []corev1.ResourceQuota
+		want   string
+	}{
+		"high, no quota":       {corev1.PodSpec{PriorityClassName: "high"}, nil, "insufficient quota to match these scopes: [{PriorityClass In [high]}]"},
+		"high, a quota of it":  {corev1.PodSpec{PriorityClassName: "high"}, []corev1.ResourceQuota{covers}, ""},
+		"low":                  {corev1.PodSpec{PriorityClassName: "low"}, nil, ""},
+		"across namespaces":    {corev1.PodSpec{Affinity: far}, []corev1.ResourceQuota{covers}, "insufficient quota to match these scopes: [{CrossNamespacePodAffinity Exists []}]"},
+		"both, a quota of one": {corev1.PodSpec{PriorityClassName: "high", Affinity: far}, []corev1.ResourceQuota{covers}, "insufficient quota to match these scopes: [{CrossNamespacePodAffinity Exists []}]"},
+	} {
+		_, err := Charge(c.quotas, limited, write("CREATE", Pods.WithVersion("v1"), "p", &corev1.Pod{Spec: c.spec}, nil))
+		if (err == nil) != (c.want == "") || err != nil && (!apierrors.IsForbidden(err) || !strings.HasSuffix(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
