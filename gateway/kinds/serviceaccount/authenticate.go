@@ -98,9 +98,9 @@ func (t *Tokens) believe(ctx context.Context, c *claims, r authn.Request) error 
 		return errors.New("it is from another issuer")
 	case !t.isFor(c.Audience, r):
 		return errors.New("it is for another audience")
-	case c.ExpiresAt == nil || !c.ExpiresAt.After(now):
+	case c.ExpiresAt == nil || now.Sub(c.ExpiresAt.Time) > leeway:
 		return errors.New("it has expired")
-	case c.NotBefore != nil && c.NotBefore.After(now):
+	case c.NotBefore != nil && c.NotBefore.Sub(now) > leeway:
 		return errors.New("it does not count yet")
 	case c.Subject != userPrefix+a.Namespace+":"+a.Account.Name:
 		return errors.New("its subject is not the account")
@@ -175,6 +175,10 @@ func (t *Tokens) recent(ctx context.Context, gr schema.GroupResource, namespace,
 	}
 	return t.Objects.Get(ctx, gr, namespace, name)
 }
+
+// leeway is how far the clocks of two gateways may be apart, as in kube-apiserver: a token
+// of the one has to count at the other at once.
+const leeway = time.Minute
 
 // ending is how long tokens count that are bound to what is being deleted, so
 // that a pod can clean up.

@@ -162,8 +162,8 @@ func TestTokensThatAreNotBelieved(t *testing.T) {
 		change  func(tokens *Tokens, now *time.Time, token *string)
 		why     string
 	}{
-		"expired":          {`{"spec":{"expirationSeconds":600}}`, func(_ *Tokens, now *time.Time, _ *string) { *now = began.Add(10 * time.Minute) }, "has expired"},
-		"early":            {`{}`, func(_ *Tokens, now *time.Time, _ *string) { *now = began.Add(-time.Second) }, "does not count yet"},
+		"expired":          {`{"spec":{"expirationSeconds":600}}`, func(_ *Tokens, now *time.Time, _ *string) { *now = began.Add(11*time.Minute + time.Second) }, "has expired"},
+		"early":            {`{}`, func(_ *Tokens, now *time.Time, _ *string) { *now = began.Add(-time.Minute - time.Second) }, "does not count yet"},
 		"another key":      {`{}`, func(t2 *Tokens, _ *time.Time, _ *string) { t2.Key = ecKey(t) }, "not signed by a key"},
 		"another issuer":   {`{"spec":{"audiences":["https://issuer","x"]}}`, func(t2 *Tokens, _ *time.Time, _ *string) { t2.Issuers = []string{"x"} }, "another issuer"},
 		"another audience": {`{"spec":{"audiences":["x"]}}`, nil, "another audience"},
