@@ -121,13 +121,21 @@ func (r *Registration) served(ctx context.Context, group string) (map[string]boo
 	return out, nil
 }
 
+// maxStarts is how often a start writes an APIService that others write, too.
+const maxStarts = 10
+
 // Start makes the APIServices of built-in versions, and deletes those that an earlier
 // start made of versions that are served no longer.
 func Start(ctx context.Context, objects Objects, builtin []schema.GroupVersion) error {
 	wanted := map[string]bool{}
 	for _, gv := range builtin {
 		wanted[nameOf(gv)] = true
-		if err := ensure(ctx, objects, gv, onStart); err != nil {
+		// Another gateway may start at the same time.
+		err := ensure(ctx, objects, gv, onStart)
+		for tries := 1; apierrors.IsConflict(err) && tries < maxStarts; tries++ {
+			err = ensure(ctx, objects, gv, onStart)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -245,6 +245,20 @@ func TestFailuresOfRegistrationAreTold(t *testing.T) {
 			t.Errorf("at the start %s: %v", what, err)
 		}
 	}
+	// Two gateways that start at once both write one that differs.
+	for most, good := range map[int]bool{1: true, maxStarts - 1: true, maxStarts: false} {
+		o, wrote := world(), 0
+		service(t, o, "v1.apps", onStart, map[string]any{"group": "apps", "version": "v1", "versionPriority": int64(1)})
+		f := flawed{Objects: o, update: func(schema.GroupResource, string) error {
+			if wrote++; wrote <= most {
+				return conflict
+			}
+			return nil
+		}}
+		if err := Start(t.Context(), &f, []schema.GroupVersion{{Group: "apps", Version: "v1"}}); (err == nil) != good {
+			t.Errorf("after %d conflicts: %v", most, err)
+		}
+	}
 }
 
 var (
