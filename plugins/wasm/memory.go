@@ -44,6 +44,7 @@ type accounted struct {
 // Reallocate implements [linear.Memory]. Where there is no room it is as if the memory
 // had its limit, which a guest can be told.
 func (a *accounted) Reallocate(size uint64) []byte {
+	before := a.held
 	if size > a.held && !a.back {
 		if !a.room.Take(int(size - a.held)) {
 			a.refused = true
@@ -53,6 +54,10 @@ func (a *accounted) Reallocate(size uint64) []byte {
 	}
 	a.back = false
 	memory := a.Memory.Reallocate(size)
+	if memory == nil { // the guest keeps what it had
+		a.shrink(before)
+		return nil
+	}
 	a.shrink(uint64(len(memory)))
 	return memory
 }

@@ -119,3 +119,41 @@ func TestInstancesTakeRoom(t *testing.T) {
 		t.Errorf("%d pages are taken by none", (all-left)/pageBytes)
 	}
 }
+
+// A guest that asks for more than its limit keeps what it has, and so does its account.
+func TestWhatCannotGrowKeepsItsRoom(t *testing.T) {
+	room := &pages{}
+	const all = 20 * pageBytes
+	room.left.Store(all)
+	e, err := NewEngine(t.Context(), Config{Room: room})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close(context.Background()) }()
+	g := Echo("{}")
+	g.Pages = 4
+	// It grows to its limit, by one page more, which is what the runtime has as its
+	// maximum, and by more than that.
+	grow := func(pages int32) []byte { return Join(ConstI32(pages), []byte{0x40, 0x00, 0x1a}) }
+	hook := Join(grow(2), grow(1), grow(9), ConstI64(uint64(DataAt)<<32|2))
+	m, err := e.Load(t.Context(), Source{Name: "m", Bytes: g.With(string(plugins.Convert), Hook(hook...)).Bytes(), Limits: plugins.Limits{MemoryBytes: 6 * pageBytes}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = m.Close(context.Background()) }()
+	i, err := m.Instantiate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := i.Call(t.Context(), plugins.Convert, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		if left := room.left.Load(); left != all-4*pageBytes {
+			t.Errorf("an instance of 4 pages has %d of the room", (all-left)/pageBytes)
+		}
+	}
+	if err := i.Close(); err != nil || room.left.Load() != all {
+		t.Errorf("%d bytes come back: %v", room.left.Load(), err)
+	}
+}
