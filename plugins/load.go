@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -79,6 +81,9 @@ const (
 	HookInUse LoadReason = "HookInUse"
 	// Slow: compiling it takes too long. It may be accepted when asked again.
 	Slow LoadReason = "Slow"
+	// StartLate: its start did not end in time, by itself or as others have the
+	// processors. It may be accepted when asked again.
+	StartLate LoadReason = "StartLate"
 	// Quarantined: the gateway ended while it was being loaded.
 	Quarantined LoadReason = "Quarantined"
 	// SafeMode: the gateway loads no modules at all.
@@ -89,7 +94,16 @@ const (
 // configuration and limits are refused again. The others lie in what happened
 // to this gateway, or in what refers to the module.
 func (r LoadReason) Final() bool {
-	return r != HookInUse && r != Slow && r != Quarantined && r != SafeMode
+	return r != HookInUse && r != Slow && r != StartLate && r != Quarantined && r != SafeMode
+}
+
+// StartReason is the reason of a module whose start ended with an error, where that is
+// one of the module. How late it is depends on what else runs.
+func StartReason(err error) LoadReason {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return StartLate
+	}
+	return StartFailed
 }
 
 // LoadError says why a module cannot be used.

@@ -50,7 +50,7 @@ func TestOnlyWhatLiesInTheModuleIsFinal(t *testing.T) {
 			t.Errorf("%s may be gone when it is asked again", r)
 		}
 	}
-	for _, r := range []LoadReason{HookInUse, Slow, Quarantined, SafeMode} {
+	for _, r := range []LoadReason{HookInUse, Slow, StartLate, Quarantined, SafeMode} {
 		if r.Final() {
 			t.Errorf("%s never goes away", r)
 		}

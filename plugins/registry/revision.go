@@ -136,7 +136,7 @@ func (r *revision) selfTest(ctx context.Context) error {
 func (r *revision) startFailed(ctx context.Context, err error) error {
 	var call *plugins.CallError
 	if errors.As(err, &call) && !call.Later() && wasm.Ended(ctx) == nil {
-		return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.StartFailed,
+		return &plugins.LoadError{Module: r.module.Name(), Reason: plugins.StartReason(err),
 			Detail: fmt.Sprintf("%s failed: %s: %s", call.Hook, call.Kind, call.Reason), Cause: err}
 	}
 	return err

@@ -30,22 +30,23 @@ func TestWhyModulesDoNotStart(t *testing.T) {
 	stop()
 	trap := &plugins.CallError{Module: "m", Hook: plugins.Convert, Kind: plugins.Trap, Reason: "it fell"}
 	for name, c := range map[string]struct {
-		ctx     context.Context
-		err     error
-		refused bool
+		ctx    context.Context
+		err    error
+		reason plugins.LoadReason
 	}{
-		"it traps":          {t.Context(), trap, true},
-		"there is no room":  {t.Context(), &plugins.CallError{Kind: plugins.NoRoom}, false},
-		"there was no time": {late, trap, false},
-		"nobody waits":      {gone, trap, false},
-		"another error":     {t.Context(), errors.New("down"), false},
+		"it traps":          {t.Context(), trap, plugins.StartFailed},
+		"it is late":        {t.Context(), &plugins.CallError{Hook: plugins.Convert, Kind: plugins.Trap, Reason: "it fell", Cause: context.DeadlineExceeded}, plugins.StartLate},
+		"there is no room":  {t.Context(), &plugins.CallError{Kind: plugins.NoRoom}, ""},
+		"there was no time": {late, trap, ""},
+		"nobody waits":      {gone, trap, ""},
+		"another error":     {t.Context(), errors.New("down"), ""},
 	} {
 		got := r.startFailed(c.ctx, c.err)
 		var refused *plugins.LoadError
-		if errors.As(got, &refused) != c.refused || !errors.Is(got, c.err) {
+		if errors.As(got, &refused) != (c.reason != "") || !errors.Is(got, c.err) {
 			t.Errorf("%s: %v", name, got)
 		}
-		if c.refused && (refused.Module != "m" || refused.Reason != plugins.StartFailed || refused.Detail != "wasmgate_convert failed: "+string(trap.Kind)+": it fell") {
+		if c.reason != "" && (refused.Module != "m" || refused.Reason != c.reason || refused.Detail != "wasmgate_convert failed: "+string(trap.Kind)+": it fell") {
 			t.Errorf("%s: %+v", name, refused)
 		}
 	}

@@ -78,5 +78,8 @@ func (i *Instance) unconfigured(ctx context.Context, err error) error {
 	if Ended(ctx) != nil || errors.Is(err, ErrNoRoom) {
 		return err
 	}
+	if plugins.StartReason(err) == plugins.StartLate {
+		return &plugins.LoadError{Module: i.module.name, Reason: plugins.StartLate, Detail: firstLine(err.Error()), Cause: err}
+	}
 	return i.configRefused(err.Error(), err)
 }

@@ -89,11 +89,14 @@ func (e *Engine) Close(ctx context.Context) error {
 	return err
 }
 
+// errNoInstance is an error of the system, and none of the module.
+var errNoInstance = errors.New("no instance could be made")
+
 // instantiate makes an instance. The runtime panics where it gets no memory.
 func (e *Engine) instantiate(ctx context.Context, compiled wazero.CompiledModule) (guest api.Module, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			guest, err = nil, fmt.Errorf("no instance could be made: %v", r)
+			guest, err = nil, fmt.Errorf("%w: %v", errNoInstance, r)
 		}
 	}()
 	return e.runtime.InstantiateModule(ctx, compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())

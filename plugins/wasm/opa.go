@@ -185,7 +185,7 @@ func (opaSpeaker) configure(ctx context.Context, i *Instance) error {
 	if Ended(ctx) != nil || errors.Is(call, ErrNoRoom) {
 		return call
 	}
-	return &plugins.LoadError{Module: i.module.name, Reason: plugins.StartFailed, Detail: firstLine(call.Error()), Cause: call}
+	return &plugins.LoadError{Module: i.module.name, Reason: plugins.StartReason(call), Detail: firstLine(call.Error()), Cause: call}
 }
 
 // learn asks a policy what it is, and gives it its data.

@@ -151,6 +151,9 @@ func (m *Module) startError(ctx context.Context, env *environment, err error) er
 	if ended := Ended(ctx); ended != nil {
 		return fmt.Errorf("wasm module %q: starting an instance: %w", m.name, ended)
 	}
+	if errors.Is(err, errNoInstance) {
+		return fmt.Errorf("wasm module %q: %w", m.name, err)
+	}
 	detail := "it failed to start: "
 	switch {
 	case errors.Is(err, errOutOfFuel):
@@ -165,7 +168,7 @@ func (m *Module) startError(ctx context.Context, env *environment, err error) er
 	if words := env.lastWords(); words != "" {
 		detail += "; it logged: " + words
 	}
-	return &plugins.LoadError{Module: m.name, Reason: plugins.StartFailed, Detail: detail, Cause: err}
+	return &plugins.LoadError{Module: m.name, Reason: plugins.StartReason(err), Detail: detail, Cause: err}
 }
 
 // Describe returns what the module says about itself, a JSON object, or nil

@@ -106,3 +106,41 @@ func TestATurnEnds(t *testing.T) {
 		t.Errorf("no turn after the first, %v", err)
 	}
 }
+
+// A start that waits for its turn until its time is over says nothing about its module,
+// nor does a configuration: the same bytes start once there is room.
+func TestAStartThatIsLateIsNoFault(t *testing.T) {
+	e, err := NewEngine(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close(context.Background()) })
+	e.turns = &turns{taken: make(chan struct{}, 1), length: time.Hour} // only starts take them
+	m, err := e.Load(t.Context(), Source{Name: "m", Bytes: Echo("{}").With("_initialize", Func{}).Bytes(), Limits: plugins.Limits{Timeout: 20 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close(context.Background()) })
+	e.turns.taken <- struct{}{}
+	var refused *plugins.LoadError
+	if _, err := m.Instantiate(t.Context()); !errors.As(err, &refused) || refused.Reason != plugins.StartLate || refused.Reason.Final() {
+		t.Errorf("while somebody else has the turn: %v", err)
+	}
+	<-e.turns.taken
+	i, err := m.Instantiate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = i.Close() }()
+	for _, c := range []struct {
+		failed error
+		want   plugins.LoadReason
+	}{
+		{i.failure(plugins.ExportConfigure, context.DeadlineExceeded), plugins.StartLate},
+		{i.failure(plugins.ExportConfigure, errOutOfFuel), plugins.ConfigRefused},
+	} {
+		if err := i.unconfigured(t.Context(), c.failed); !errors.As(err, &refused) || refused.Reason != c.want || refused.Module != "m" || !errors.Is(err, c.failed) {
+			t.Errorf("configuring: %v, want %s", err, c.want)
+		}
+	}
+}

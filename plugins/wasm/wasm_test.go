@@ -127,18 +127,19 @@ func TestStartIsBoundedAndItsFailureTold(t *testing.T) {
 	startLoop := echo.With("boot", Func{Code: Forever})
 	startLoop.Start = "boot"
 	for name, c := range map[string]struct {
-		guest Guest
-		want  string
+		guest  Guest
+		reason plugins.LoadReason
+		want   string
 	}{
-		"start function loops": {startLoop, "did not finish within"},
-		"_initialize loops":    {echo.With("_initialize", Func{Code: Forever}), "did not finish within"},
-		"_initialize traps":    {echo.With("_initialize", Func{Code: Trap}), "unreachable"},
+		"start function loops": {startLoop, plugins.StartLate, "did not finish within"},
+		"_initialize loops":    {echo.With("_initialize", Func{Code: Forever}), plugins.StartLate, "did not finish within"},
+		"_initialize traps":    {echo.With("_initialize", Func{Code: Trap}), plugins.StartFailed, "unreachable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, c.guest.Bytes(), limits).Instantiate(t.Context())
 			var refused *plugins.LoadError
-			if !errors.As(err, &refused) || refused.Reason != plugins.StartFailed || !strings.Contains(refused.Detail, c.want) {
-				t.Errorf("got %v, want StartFailed with %q", err, c.want)
+			if !errors.As(err, &refused) || refused.Reason != c.reason || !strings.Contains(refused.Detail, c.want) {
+				t.Errorf("got %v, want %s with %q", err, c.reason, c.want)
 			}
 		})
 	}

@@ -39,8 +39,8 @@ type Objects interface {
 type Runtime interface {
 	// Set compiles rev and, if that works, lets it serve calls to name instead
 	// of the revision before. Otherwise the one before keeps serving. A
-	// *[plugins.LoadError] is final unless it is [plugins.Slow]; other errors
-	// are worth another try, too.
+	// *[plugins.LoadError] whose reason is not final, and other errors, are worth
+	// another try.
 	Set(ctx context.Context, name string, rev plugins.Revision) error
 	// Status tells what serves, if anything does; ok is false when the name was
 	// never set.
@@ -92,6 +92,8 @@ type loaded struct {
 	// has are the hooks of that revision when what refers to the module is what
 	// refuses it, else nil.
 	has []plugins.Hook
+	// late are the revisions whose start was late.
+	late lateStarts
 	// stored is the digest of the inline bytes that the content store has.
 	stored string
 	// unkept says why inline bytes that serve are not in the content store, ""
@@ -168,8 +170,10 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		err = errors.Join(err, restoreErr)
 	}
 	m.looked.Store(true)
-	if left := c.patience(obj, m, problem); left > 0 {
-		q.AddAfter(key, left)
+	for _, left := range []time.Duration{c.patience(obj, m, problem), m.late.next(c.now())} {
+		if left > 0 {
+			q.AddAfter(key, left)
+		}
 	}
 	if reportErr := c.report(ctx, obj, m, wanted, problem); reportErr != nil {
 		return gvr.IgnoreNotFound(reportErr)
@@ -252,7 +256,8 @@ func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured
 		m.restored = !module.Unproven(obj, module.StatusOf(obj))
 		return nil
 	}
-	if wanted != nil && wanted.Same(rev) {
+	identity := module.Identity(rev)
+	if wanted != nil && wanted.Same(rev) || m.late.paused(c.now(), identity) != nil {
 		return nil
 	}
 	var err error
@@ -270,6 +275,7 @@ func (c *Controller) restore(ctx context.Context, obj *unstructured.Unstructured
 	if err != nil {
 		return err
 	}
+	m.late.note(c.now(), identity, refused)
 	m.restored = refused == nil || plugins.LoadReason(refused.Reason).Final()
 	return nil
 }
@@ -294,7 +300,7 @@ func (c *Controller) moduleOf(obj *unstructured.Unstructured) *loaded {
 		m = nil
 	}
 	if m == nil {
-		m = &loaded{name: obj.GetName(), uid: obj.GetUID(), evidence: map[string]*trust.Evidence{}}
+		m = &loaded{name: obj.GetName(), uid: obj.GetUID(), evidence: map[string]*trust.Evidence{}, late: lateStarts{}}
 		c.loaded[obj.GetName()] = m
 	}
 	return m

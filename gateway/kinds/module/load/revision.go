@@ -29,6 +29,9 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 	if refused := c.judge(ctx, obj, m, rev.Digest).Refused; refused != nil {
 		return refused, nil
 	}
+	if problem := m.late.paused(c.now(), identity); problem != nil {
+		return problem, nil
+	}
 	if problem, err := c.fetch(ctx, obj, m, rev); problem != nil || err != nil {
 		return problem, err
 	}
@@ -42,6 +45,7 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 	var late takeover
 	rev.Consent = c.consents(ctx, obj, m, *rev, &late)
 	problem, err := c.set(ctx, obj.GetName(), *rev)
+	isLate := m.late.note(c.now(), identity, problem)
 	switch {
 	case problem == nil && err == nil:
 		return nil, c.store(ctx, m, rev)
@@ -49,7 +53,7 @@ func (c *Controller) load(ctx context.Context, obj *unstructured.Unstructured, m
 		return late.unproved, nil
 	case late.distrusted:
 		return problem, err
-	case err == nil:
+	case err == nil && !isLate:
 		m.refused, m.refusedFor, m.has = identity, problem, late.has
 	}
 	m.tried(obj, *rev, err == nil && plugins.LoadReason(problem.Reason).Final())

@@ -187,7 +187,7 @@ func (c *Controller) try(ctx context.Context, t trial, rev plugins.Revision) err
 	defer c.modules.Remove(candidateName(t.name))
 	err := c.modules.Set(ctx, candidateName(t.name), rev)
 	var refused *plugins.LoadError
-	if errors.As(err, &refused) && refused.Reason.Final() {
+	if errors.As(err, &refused) && (refused.Reason.Final() || refused.Reason == plugins.StartLate) { // which would take a processor each time
 		t.report = module.Report{State: module.Refused, Message: string(refused.Reason) + ": " + refused.Detail}
 		return c.finish(ctx, &t)
 	}
