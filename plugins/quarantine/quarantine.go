@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -63,6 +64,12 @@ func Open(dir string) (*Marks, error) {
 	}
 	m := &Marks{dir: dir, suspects: map[string][]string{}, loading: map[string]int{}}
 	for _, f := range files {
+		if strings.HasPrefix(f.Name(), unfinished) { // nothing was begun with it
+			if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
+				return nil, fmt.Errorf("quarantine: %w", err)
+			}
+			continue
+		}
 		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("quarantine: %w", err)
@@ -95,13 +102,30 @@ func (m *Marks) Begin(key, attempt string) (end func(), err error) {
 	return sync.OnceFunc(func() { m.end(key) }), nil
 }
 
-// write makes a mark, and returns when it is on the disk.
+// unfinished begins the names of marks that are being written; no key has it.
+const unfinished = ".unfinished-"
+
+// write makes a mark, and returns when it is on the disk. Where it fails the mark stays
+// what it was: one that is there tells of a process that ended.
 func (m *Marks) write(key string, content mark) error {
 	text, err := json.Marshal(content)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(m.dir, key), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	temporary := filepath.Join(m.dir, unfinished+key)
+	if err = put(temporary, text); err == nil {
+		err = os.Rename(temporary, filepath.Join(m.dir, key))
+	}
+	if err != nil {
+		_ = os.Remove(temporary)
+		return err
+	}
+	return nil
+}
+
+// put writes a file, and returns when it is on the disk.
+func put(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
