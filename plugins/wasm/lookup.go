@@ -87,10 +87,12 @@ func hostLookup(ctx context.Context, mod api.Module, stack []uint64) {
 	stack[0] = uint64(state)<<32 | uint64(len(env.lookups.found))
 }
 
-// hostResult is the import wasmgate.result: it copies what the last lookup told.
+// hostResult is the import wasmgate.result: it copies what the last lookup told, each
+// time for as much fuel as for what a guest copies itself.
 func hostResult(ctx context.Context, mod api.Module, stack []uint64) {
-	env, ok := ctx.Value(environmentKey{}).(*environment)
-	if !ok || !mod.Memory().Write(api.DecodeU32(stack[0]), env.lookups.found) {
+	env := environmentOf(ctx)
+	env.spend(ctx, lookupByteFuel*int64(len(env.lookups.found)))
+	if !mod.Memory().Write(api.DecodeU32(stack[0]), env.lookups.found) {
 		panic(fmt.Errorf("%s: there is no room at that place of the module's memory", plugins.ImportResult))
 	}
 }

@@ -68,7 +68,7 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-// A lookup costs the same each time, and more for what is larger.
+// A lookup costs the same each time, and more for what is larger, as does its copy.
 func TestLookupsCostFuel(t *testing.T) {
 	cost := func(times, size int) int64 {
 		guest := start(t, looking(times, 70000).Bytes(), plugins.Limits{})
@@ -79,8 +79,26 @@ func TestLookupsCostFuel(t *testing.T) {
 		return guest.env.fuel.used()
 	}
 	one, two, three, larger := cost(1, 100), cost(2, 100), cost(3, 100), cost(1, 1100)
-	if two-one < lookupFuel+100 || three-two != two-one || larger-one != 1000 {
+	if two-one < lookupFuel+100 || three-two != two-one || larger-one != 2*1000 {
 		t.Errorf("%d for one, %d for two, %d for three, %d for a larger one", one, two, three, larger)
+	}
+}
+
+// So does what is copied of the answer, as often as it is.
+func TestCopiesOfAnAnswerCostFuel(t *testing.T) {
+	const size, times = 60_000, 100
+	cost := func(copies int) int64 {
+		g := looking(1, 70000)
+		f := Hook(Join([]byte{0x20, 0, 0x20, 1, 0x10, 0, 0x1a}, bytes.Repeat(Join(ConstI32(70000), []byte{0x10, 1}), copies), ConstI64(uint64(DataAt)<<32))...)
+		guest := start(t, g.With(string(plugins.Admit), f).Bytes(), plugins.Limits{})
+		find := func(context.Context, plugins.Object) ([]byte, error) { return make([]byte, size), nil }
+		if _, err := guest.CallSeeing(t.Context(), plugins.Admit, []byte("/configmaps/a/b"), 1, find); err != nil {
+			t.Fatal(err)
+		}
+		return guest.env.fuel.used()
+	}
+	if none, all := cost(0), cost(times); all-none < times*size {
+		t.Errorf("%d copies of %d bytes cost %d", times, size, all-none)
 	}
 }
 
