@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
@@ -173,6 +174,18 @@ func isKey(raw []byte, name string) bool {
 	}
 	return len(raw) == len(name)
 }
+
+// holds is where an element of an array is that has a text, most likely at i; -1 when
+// it is not there.
+func (n *node) holds(text []byte, i int) int {
+	if i < len(n.members) && isText(n.members[i].value.raw, text) {
+		return i
+	}
+	return slices.IndexFunc(n.members, func(m member) bool { return isText(m.value.raw, text) })
+}
+
+// isText tells whether two texts are one, and not merely equal.
+func isText(a, b []byte) bool { return unsafe.SliceData(a) == unsafe.SliceData(b) }
 
 // find follows a path; nil when it leads nowhere.
 func (n *node) find(o *Object, path []string) *node {

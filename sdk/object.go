@@ -205,23 +205,39 @@ func (f Field) MoveTo(path ...string) error {
 }
 
 // Each calls fn for every element of an array that is an object; the elements
-// may be changed. It stops at the first error and returns it.
+// may be changed. It stops at the first error and returns it. fn may change the
+// rest of the object too: where it takes an element away, or puts another one in its
+// place, what it changed in the element is lost, and where it does so with the array
+// Each ends.
 func (f Field) Each(fn func(i int, element *Object) error) error {
 	n := f.o.root.find(f.o, f.path)
 	if n == nil || !n.open(f.o) || !n.array {
 		return nil
 	}
-	for i := range n.members {
+	array := n.raw
+	for i := 0; i < len(n.members); {
+		count, was := len(n.members), n.members[i].value.raw
 		element := &Object{root: n.members[i].value}
 		if !element.root.open(element) || element.root.array {
+			i++
 			continue
 		}
 		if err := fn(i, element); err != nil {
 			return err
 		}
-		n.members[i].value = element.root
-		if element.root.edited {
-			f.touch()
+		// What fn made or removed beside the array may have moved it.
+		if n = f.o.root.find(f.o, f.path); n == nil || !isText(n.raw, array) || !n.open(f.o) {
+			return nil
+		}
+		switch at := n.holds(was, i); {
+		case at >= 0:
+			n.members[at].value = element.root
+			if element.root.edited {
+				f.touch()
+			}
+			i = at + 1
+		case len(n.members) >= count: // another one is in its place
+			i++
 		}
 	}
 	return nil
