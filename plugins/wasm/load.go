@@ -83,7 +83,7 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	return &Module{
 		engine: e, compiled: compiled, release: sync.OnceFunc(release), name: src.Name, limits: limits,
 		config: bytes.Clone(src.Config), abi: abiOf(m.Module), hooks: m.hooks, describe: describe, size: len(src.Bytes),
-		globals: meter.Globals(m.Module), branches: src.Branches, shared: &linear.Shared{},
+		globals: meter.Globals(m.Module), branches: src.Branches, shared: &linear.Shared{Room: e.room},
 	}, nil
 }
 

@@ -33,6 +33,9 @@ func (m *Module) Instantiate(ctx context.Context) (*Instance, error) {
 	i.tellTaken(ctx, true)
 	if err := i.keep(); err != nil {
 		_ = i.Close()
+		if errors.Is(err, linear.ErrNoRoom) {
+			return nil, m.noRoom()
+		}
 		return nil, fmt.Errorf("wasm module %q: %w", m.name, err)
 	}
 	return i, nil

@@ -71,7 +71,7 @@ func TestPagesThatAreNeverWritten(t *testing.T) {
 func TestImages(t *testing.T) {
 	memory := make([]byte, 3*pageSize)
 	memory[pageSize] = 1
-	i, err := newImage(memory)
+	i, err := newImage(memory, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

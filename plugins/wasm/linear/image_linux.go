@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +15,9 @@ import (
 // decides it. It goes with the last of them. The zero value has nothing. It is
 // safe for concurrent use.
 type Shared struct {
+	// Room is where images are taken from, nil for anywhere.
+	Room Room
+
 	mu    sync.Mutex
 	image *image // guarded by mu
 	users int    // guarded by mu
@@ -24,7 +28,7 @@ func (s *Shared) keep(memory []byte) (i *image, free func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.image == nil || !s.image.is(memory) {
-		if i, err = newImage(memory); err != nil {
+		if i, err = newImage(memory, s.Room); err != nil {
 			return nil, nil, err
 		}
 		if s.image != nil {
@@ -52,15 +56,29 @@ type image struct {
 	// held are, by page, those that are not zero: others take memory as soon as
 	// somebody looks at them.
 	held []bool
+	// room is what those are taken from.
+	room taken
 }
 
-// newImage makes an image; memory is some whole pages, or empty.
-func newImage(memory []byte) (*image, error) {
+// newImage makes an image, of what there is room for; memory is some whole pages, or
+// empty.
+func newImage(memory []byte, room Room) (*image, error) {
+	size := 0
+	for page := range slices.Chunk(memory, pageSize) {
+		if !bytes.Equal(page, zeroPage) {
+			size += pageSize
+		}
+	}
+	from, err := take(room, size)
+	if err != nil {
+		return nil, err
+	}
 	file, err := unix.MemfdCreate("wasmgate-memory", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
+		from.give()
 		return nil, fmt.Errorf("keep the memory: %w", err)
 	}
-	i := &image{file: file}
+	i := &image{file: file, room: from}
 	if err := i.fill(memory); err != nil {
 		i.close()
 		return nil, fmt.Errorf("keep the memory: %w", err)
@@ -123,4 +141,5 @@ func (i *image) size() uint64 { return uint64(len(i.view)) }
 func (i *image) close() {
 	_ = unix.Munmap(i.view) // an error where there is none
 	_ = unix.Close(i.file)
+	i.room.give()
 }

@@ -23,7 +23,8 @@ type Memory interface {
 	// Free gives the memory back.
 	Free()
 	// Keep remembers what is in the memory now. It is called once. When what
-	// shared has is the same, the two are one.
+	// shared has is the same, the two are one. The error is ErrNoRoom where there is
+	// no room for what is remembered.
 	Keep(shared *Shared) error
 	// Restore puts back what Keep remembered. It reports whether the memory had
 	// grown: whoever uses it has to ask Reallocate for a page more, and gets its
@@ -33,6 +34,37 @@ type Memory interface {
 	// included: between calls the pages of its own, and what was kept. It is 0
 	// after Free.
 	Resident() int64
+}
+
+// Room is where memory is taken from for what is kept. It is safe for concurrent use.
+type Room interface {
+	// Take takes n bytes, or none.
+	Take(n int) bool
+	// Give gives n bytes back.
+	Give(n int)
+}
+
+// ErrNoRoom tells that others have all the memory that there is.
+var ErrNoRoom = errors.New("there is no room for what is kept of the memory")
+
+// taken is what was taken from a room, which is nil for none.
+type taken struct {
+	room Room
+	n    int
+}
+
+func take(room Room, n int) (taken, error) {
+	if room != nil && !room.Take(n) {
+		return taken{}, ErrNoRoom
+	}
+	return taken{room, n}, nil
+}
+
+func (t *taken) give() {
+	if t.room != nil {
+		t.room.Give(t.n)
+	}
+	*t = taken{}
 }
 
 var errNotKept = errors.New("nothing was kept of the memory")

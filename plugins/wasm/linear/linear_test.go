@@ -2,6 +2,7 @@ package linear
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -213,6 +214,68 @@ func BenchmarkRestore(b *testing.B) {
 				if _, err := m.Restore(); err != nil {
 					b.Fatal(err)
 				}
+			}
+		})
+	}
+}
+
+// purse is a room of so many bytes.
+type purse struct{ left int }
+
+func (p *purse) Take(n int) bool {
+	if n > p.left {
+		return false
+	}
+	p.left -= n
+	return true
+}
+
+func (p *purse) Give(n int) { p.left += n }
+
+// What is kept is taken from the room, once for what is shared, and given back with the
+// last memory that has it; without room nothing is kept.
+func TestWhatIsKeptTakesRoom(t *testing.T) {
+	const size = 2 * wasmPage
+	for name, make := range kinds(t) {
+		t.Run(name, func(t *testing.T) {
+			room := &purse{left: 3 * size}
+			shared := &Shared{Room: room}
+			keep := func(shared *Shared, with byte) (Memory, error) {
+				m := make(4 * size)
+				t.Cleanup(m.Free)
+				for n := range m.Reallocate(size) {
+					m.Reallocate(size)[n] = with
+				}
+				return m, m.Keep(shared)
+			}
+			one, err := keep(shared, 1)
+			if err != nil || room.left != 2*size {
+				t.Fatalf("%d bytes are left: %v", room.left, err)
+			}
+			two, err := keep(shared, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := 2 * size; name != "plain" && room.left != want || name == "plain" && room.left != size {
+				t.Errorf("%d bytes are left for two that are alike", room.left)
+			}
+			room.left = size
+			three, err := keep(shared, 3)
+			if err != nil || room.left != 0 {
+				t.Errorf("%d bytes are left for one that is not alike: %v", room.left, err)
+			}
+			if _, err := keep(&Shared{Room: room}, 1); !errors.Is(err, ErrNoRoom) || room.left != 0 {
+				t.Errorf("it is kept without room, %d bytes are left: %v", room.left, err)
+			}
+			three.Free()
+			if room.left != size {
+				t.Errorf("%d bytes are left after the last of its kind", room.left)
+			}
+			one.Free()
+			two.Free()
+			two.Free()
+			if want := map[bool]int{false: 2 * size, true: 3 * size}[name == "plain"]; room.left != want {
+				t.Errorf("%d bytes are left in the end, want %d", room.left, want)
 			}
 		})
 	}

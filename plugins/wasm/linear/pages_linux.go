@@ -151,7 +151,7 @@ func (p *pages) scan(from, to uint64) error {
 // tryPages finds out whether the kernel can be believed: systems that imitate
 // Linux, or hide files of /proc, may say anything.
 func tryPages(p *pages) error {
-	i, err := newImage(make([]byte, 4*pageSize))
+	i, err := newImage(make([]byte, 4*pageSize), nil)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ type plain struct {
 	data []byte
 	kept []byte
 	back bool // the next Reallocate shrinks it
+	room taken
 }
 
 func newPlain(most uint64) Memory { return &plain{most: most} }
@@ -29,10 +30,16 @@ func (m *plain) Reallocate(size uint64) []byte {
 }
 
 // Free implements Memory.
-func (m *plain) Free() { m.data, m.kept = nil, nil }
+func (m *plain) Free() {
+	m.data, m.kept = nil, nil
+	m.room.give()
+}
 
 // Keep implements Memory.
-func (m *plain) Keep(*Shared) error {
+func (m *plain) Keep(shared *Shared) (err error) {
+	if m.room, err = take(shared.Room, len(m.data)); err != nil {
+		return err
+	}
 	m.kept = append(make([]byte, 0, len(m.data)), m.data...)
 	return nil
 }
