@@ -35,6 +35,13 @@ export class Node {
     this.all.length = 0;
   }
 
+  /** Makes it another text. What was in it belongs to nothing from now on: who still changes that changes nothing here. */
+  replace(at: usize, end: usize): void {
+    const all = this.all;
+    for (let i = 0; i < all.length; i++) all[i].parent = null;
+    this.put(at, end);
+  }
+
   /** Makes it an object without fields. */
   empty(): void {
     this.put(0, 0);
@@ -44,7 +51,7 @@ export class Node {
 
   /** Makes it what another one is. */
   become(other: Node): void {
-    this.put(other.at, other.end);
+    this.replace(other.at, other.end);
     this.is = other.is;
     this.edited = other.edited;
     const all = other.all;

@@ -210,7 +210,7 @@ export class JsonObject {
   private put(path: string[], at: usize, end: usize): void {
     const n = this.place(path);
     if (n == null) return;
-    n.put(at, end);
+    n.replace(at, end);
     n.parent!.touch();
   }
 
@@ -245,6 +245,7 @@ export class JsonObject {
     const holder = n.parent!;
     holder.all.splice(holder.all.indexOf(n), 1);
     holder.touch();
+    n.parent = null;
     return n;
   }
 
@@ -265,6 +266,7 @@ export class JsonObject {
     }
     holder.touch();
     place.become(n);
+    n.parent = null;
     place.parent!.touch();
   }
 }

@@ -14,6 +14,7 @@ export function fields(): string[] {
   writes();
   moves();
   inside();
+  gone();
   refuses();
   return wrong;
 }
@@ -109,6 +110,48 @@ function inside(): void {
   });
   same("each", o.failed! + o.raw("l")!, 'item 3[{"b":1},2,{"b":3},{"bad":true},{"a":4}]');
 }
+
+/** What is changed in something that is not there any more changes nothing else. */
+function gone(): void {
+  let o = JsonObject.parse('{"o":{"p":{"q":1}},"z":0}')!;
+  let inner = o.object(["o", "p"])!;
+  o.setRaw("o", "7");
+  inner.set("q", 2);
+  same("replaced around it", o.json, '{"o":7,"z":0}');
+  o = JsonObject.parse('{"o":{"p":{"q":1}},"z":0}')!;
+  inner = o.object(["o", "p"])!;
+  o.delete(["o", "p"]);
+  o.setRaw("o", '"text"');
+  inner.set("q", 2);
+  same("deleted, and replaced around it", o.json, '{"o":"text","z":0}');
+  o = JsonObject.parse('{"o":{"p":{"q":1}},"z":0}')!;
+  inner = o.object(["o", "p"])!;
+  o.move("o", "z");
+  inner.set("q", 2);
+  same("moved with what is around it", o.json, '{"z":{"p":{"q":2}}}');
+  o = JsonObject.parse('{"o":{"p":{"q":1}},"z":{"y":{"x":1}}}')!;
+  inner = o.object(["z", "y"])!;
+  o.move("o", "z");
+  o.setRaw("z", "1");
+  inner.set("x", 2);
+  same("another one moved into its place", o.json, '{"z":1}');
+  whole = JsonObject.parse('{"l":[{"a":1},{"a":2}],"z":0}')!;
+  whole.each("l", (item, i) => {
+    whole.setRaw("l", "[true]");
+    item.set("a", 9);
+  });
+  same("replaced in each", whole.json, '{"l":[true],"z":0}');
+  whole = JsonObject.parse('{"aItems":[{"w":1}],"items":[{"v":1},{"v":2}]}')!;
+  whole.each("items", (item, i) => {
+    whole.set(["aItems", "0", "w"], 9);
+    item.set("v", i);
+    whole.set(["spec", "a"], i);
+    whole.set("b", i);
+  });
+  same("changed beside each", whole.json, '{"aItems":[{"w":9}],"b":1,"items":[{"v":0},{"v":1}],"spec":{"a":1}}');
+}
+
+let whole: JsonObject = JsonObject.parse("{}")!;
 
 function refuses(): void {
   const none = ["", " ", "[]", "1", "null", "{", "}", '{"a":1,}', '{"a" 1}', '{"a":}', '{a:1}', "{} {}", '"{}"', '{"a":01}', '{"a":1.}', '{"a":-}', '{"a":1e}', '{"a":+1}', '{"a":tru}', '{"a":"\\x"}', '{"a":"\\u12g4"}', '{"a":"\n"}', '{"a":"', '{"a":[1}', '{"a":[1,]}', '{"a":1]', '{"a":"b"c}', '{"a":1 2}'];
