@@ -98,6 +98,9 @@ func (g *gradual) make(most int) error {
 // Read implements [io.Reader].
 func (g *gradual) Read(p []byte) (int, error) {
 	for g.out.Len() == 0 {
+		if g.out.Cap() > maxPiece {
+			g.out = bytes.Buffer{}
+		}
 		if len(g.made) == 0 && g.done {
 			return 0, io.EOF
 		}

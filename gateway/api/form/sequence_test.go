@@ -120,6 +120,27 @@ func TestListsAreMadeInLittleMemory_MT05_MT11(t *testing.T) {
 	}
 }
 
+// What one large item took is not kept for all that follow.
+func TestMemoryOfALargeItemIsGivenBack_MT05_MT11(t *testing.T) {
+	items := objects{encoding.Text(`{"a":"` + strings.Repeat("text ", 400_000) + `"}`)}
+	for range 20_000 {
+		items = append(items, encoding.Text(`{"metadata":{"name":"a"},"data":{"k":"v"}}`))
+	}
+	for name, f := range otherForms {
+		resp, err := gradually(soon(t), f, list(), items)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, p := resp.Reader.(*gradual), make([]byte, 32<<10)
+		for err == nil && g.next < len(items)/2 {
+			_, err = g.Read(p)
+		}
+		if held := cap(g.made) + g.out.Cap(); err != nil || held > 2*gzipLeast+maxPiece {
+			t.Errorf("%s: %d bytes are held, %v", name, held, err)
+		}
+	}
+}
+
 // Nobody goes on making a list when the time of its request is over.
 func TestListsEndWithTheirRequest_MT05_MT11(t *testing.T) {
 	past, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))

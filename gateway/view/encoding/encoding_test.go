@@ -210,7 +210,9 @@ func TestDeepTextsAreNotIndented(t *testing.T) {
 			t.Errorf("%s: a long text is not indented: %v", name, err)
 		}
 	}
-	if item, err := (yamlText{}).AppendItem(nil, Text(deep)); err != nil || string(item) != "- "+string(deep)+"\n" {
-		t.Errorf("an item has %d bytes, %v", len(item), err)
+	for want, c := range map[string]Codec{"- " + string(deep) + "\n": yamlText{}, "\n    " + string(deep): indented{}} {
+		if item, err := c.AppendItem(nil, Text(string(deep)+"\n")); err != nil || string(item) != want {
+			t.Errorf("an item has %d bytes, %v, want %d", len(item), err, len(want))
+		}
 	}
 }

@@ -223,7 +223,14 @@ func (i indented) Around(l *List, count, _ int) (head, tail []byte, err error) {
 // AppendItem implements [Codec].
 func (indented) AppendItem(dst []byte, o Object) ([]byte, error) {
 	const indent = "    "
-	b := bytes.NewBuffer(append(dst, "\n"+indent...))
-	err := json.Indent(b, bytes.TrimRight(o.Bytes(), " \t\r\n"), indent, "  ") // it keeps white space at the end
+	text := trimmed(o)
+	if dst = append(dst, "\n"+indent...); sprawls(text) {
+		return append(dst, text...), nil
+	}
+	b := bytes.NewBuffer(dst)
+	err := json.Indent(b, text, indent, "  ")
 	return b.Bytes(), err
 }
+
+// trimmed is an object without the white space at its end, which [json.Indent] would keep.
+func trimmed(o Object) []byte { return bytes.TrimRight(o.Bytes(), " \t\r\n") }

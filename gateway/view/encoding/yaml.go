@@ -35,7 +35,7 @@ func (y yamlText) Around(l *List, count, _ int) (head, tail []byte, err error) {
 
 // AppendItem implements [Codec].
 func (yamlText) AppendItem(dst []byte, o Object) ([]byte, error) {
-	if text := o.Bytes(); sprawls(text) {
+	if text := trimmed(o); sprawls(text) {
 		return append(append(append(dst, "- "...), text...), '\n'), nil
 	}
 	out, err := yaml.JSONToYAML(slices.Concat([]byte("["), o.Bytes(), []byte("]")))
