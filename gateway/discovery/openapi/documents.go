@@ -102,8 +102,17 @@ func New(defs []*crd.Definition, previous *Documents, opts Options) *Documents {
 	return d
 }
 
+// sortKinds puts those first of whose names no others may take one.
 func sortKinds(kinds []*kind) {
-	slices.SortFunc(kinds, func(a, b *kind) int { return strings.Compare(a.sortKey, b.sortKey) })
+	slices.SortFunc(kinds, func(a, b *kind) int {
+		if mine := a.version.Native(); mine != b.version.Native() {
+			if mine {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.sortKey, b.sortKey)
+	})
 }
 
 func groupPath(group, version string) string {

@@ -342,6 +342,12 @@ func TestNamesCannotBeTakenOver(t *testing.T) {
 	if _, ok := schema.Properties["ownerReferences"]; !ok {
 		t.Errorf("metadata is described by a custom resource: %v", schema.Properties)
 	}
+	before := disks(t, "apps.api.k8s.io", "a") // by name before those of apps
+	before.Kind, before.ListKind = "Deployment", "DeploymentList"
+	_, two := version2(t, documents(t, append([]*crd.Definition{before}, builtins(t)...), nil))
+	if _, ok := two.Definitions["io.k8s.api.apps.v1.Deployment"].Properties["spec"]; !ok {
+		t.Errorf("deployments are described by a custom resource: %v", two.Definitions["io.k8s.api.apps.v1.Deployment"])
+	}
 }
 
 // listed is the custom resource that testdata describes.
