@@ -167,7 +167,7 @@ var mayImport = map[string]string{
 	"gateway/kinds/module/log":               "excerpt gateway/resource",
 	"gateway/kinds/module/status":            "admission admission/order gateway/kinds/gvr",
 	"gateway/kinds/module/oci":               "excerpt gateway/bounds/files",
-	"gateway/discovery/openapi":              "crd crd/object crd/schema",
+	"gateway/discovery/openapi":              "crd crd/object crd/schema lifecycle",
 	"gateway/options":                        "admission/order gateway/pki/kubeconfig lifecycle",
 	"gateway/kinds/versionpriority/ordering": "crd/priority gateway/catalog gateway/kinds/gvr gateway/discovery storage/watchcache gateway/view",
 	"gateway/pki":                            "gateway/pki/private",

@@ -13,6 +13,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // version2 is the document of defs, as text and read.
@@ -101,6 +102,17 @@ func TestKindsThatAreTheSameAreNotDescribedAgain(t *testing.T) {
 	}
 	if first.byKey["two.example.com/v1/disks"] == second.byKey["two.example.com/v1/disks"] {
 		t.Error("what changed is not described again")
+	}
+}
+
+// Another build may describe the same otherwise, and clients keep what has the same hash.
+func TestHashesAreThoseOfABuild(t *testing.T) {
+	k := documents(t, []*crd.Definition{disks(t, "one.example.com", "a")}, nil).byKey["one.example.com/v1/disks"]
+	one, err := k.makeHash("v1 of abc")
+	other, err2 := k.makeHash("v1 of abd")
+	again, err3 := k.makeHash(build())
+	if err != nil || err2 != nil || err3 != nil || one == other || again != k.hash() || !strings.Contains(build(), lifecycle.GitVersion) {
+		t.Errorf("%s, %s, %s of %s; %v, %v, %v", one, other, again, build(), err, err2, err3)
 	}
 }
 

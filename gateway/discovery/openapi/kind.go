@@ -21,6 +21,7 @@ import (
 
 	"github.com/wasmgate/wasmgate/crd"
 	crdschema "github.com/wasmgate/wasmgate/crd/schema"
+	"github.com/wasmgate/wasmgate/lifecycle"
 )
 
 // kind describes one kind at one version. A kind that cannot be described has
@@ -42,7 +43,7 @@ func newKind(def *crd.Definition, v *crd.Version, report func(error)) *kind {
 	at := def.GVK(v.Name)
 	k := &kind{def: def, version: v, at: at, sortKey: at.Group + "/" + at.Version + "/" + def.Plural}
 	k.hash = sync.OnceValue(func() string {
-		hash, err := k.makeHash()
+		hash, err := k.makeHash(build())
 		if err != nil {
 			report(k.failed("what it is made of", err))
 		}
@@ -144,10 +145,13 @@ func (k *kind) withoutSchema() *apiextensionsv1.CustomResourceDefinition {
 // unknown counts the kinds whose hash had to be made up.
 var unknown atomic.Uint64
 
-// makeHash digests everything that the description is made of. Where that
+// build says what makes the descriptions: another one may make others of the same kinds.
+var build = sync.OnceValue(func() string { return fmt.Sprint(lifecycle.GitVersion, lifecycle.Built()) })
+
+// makeHash digests everything that the description is made of, and by which build. Where that
 // cannot be told, because of a schema with broken raw JSON, the hash is like no
 // other, so that nobody takes the description for one that it is not.
-func (k *kind) makeHash() (string, error) {
+func (k *kind) makeHash(build string) (string, error) {
 	subresources := map[string][]string{}
 	for name, s := range k.version.Subresources {
 		subresources[name] = s.Verbs
@@ -160,13 +164,14 @@ func (k *kind) makeHash() (string, error) {
 		made = k.version.OpenAPISchema()
 	}
 	data, err := json.Marshal(struct {
+		Build        string
 		Manifest     any
 		Schema       any
 		Text         [sha256.Size]byte
 		Subresources map[string][]string
 		Verbs        metav1.Verbs
 		Model        string
-	}{k.withoutSchema().Spec, made, sha256.Sum256(k.version.SchemaText), subresources, k.def.ServedVerbs(), k.model()})
+	}{build, k.withoutSchema().Spec, made, sha256.Sum256(k.version.SchemaText), subresources, k.def.ServedVerbs(), k.model()})
 	if err != nil {
 		data = binary.BigEndian.AppendUint64(nil, unknown.Add(1))
 	}
