@@ -199,7 +199,7 @@ func (d *Documents) Lookup(path, accept string) (body Body, contentType, etag st
 	if !found || gv == nil {
 		return nil, "", "", false
 	}
-	form := negotiate(accept, v3Protobuf)
+	form := gv.negotiate(accept)
 	if form == "" {
 		return nil, "", "", true
 	}

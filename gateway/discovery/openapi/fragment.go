@@ -40,6 +40,8 @@ type fragment struct {
 	// protobuf is the thing as an element of the section's list, with what goes before
 	// elements, made once.
 	protobuf func() ([]byte, error)
+	// reported: somebody was told that there is none.
+	reported sync.Once
 }
 
 // fragments are what one kind adds to the document, sorted by section and name.
@@ -105,7 +107,10 @@ func (f *fragment) makeProtobuf() ([]byte, error) {
 	if f.section != pathSection {
 		text = append(text, []byte(`,"paths":{}`))
 	}
-	doc, err := openapiv2.ParseDocument(append(appendSection(text, fragments{f}), closing).Joined())
+	if _, values := Extent(f.json); values > maxValues {
+		return nil, fmt.Errorf("%s: it has more than %d values", f.name, maxValues)
+	}
+	doc, err := openapiv2.ParseDocument(readable(append(appendSection(text, fragments{f}), closing).Joined()))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}

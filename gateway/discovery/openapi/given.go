@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-
-	"k8s.io/kube-openapi/pkg/handler3"
 )
 
 // maxGiven bounds a description of version 3 that another server made, in bytes. That of
@@ -44,7 +42,7 @@ func NewGiven(doc []byte, hash string, report func(error)) *Given {
 	return &Given{newForms(func() string { return hash }, func() (Body, error) { return Body{doc}, nil }, func() (Body, error) {
 		giving.Lock()
 		defer giving.Unlock()
-		return inOne(handler3.ToV3ProtoBinary(doc))
+		return inOne(asProtobuf3(doc))
 	}, report)}
 }
 

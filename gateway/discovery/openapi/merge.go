@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/kube-openapi/pkg/handler3"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
@@ -14,6 +13,8 @@ import (
 type groupVersion struct {
 	kinds []*kind
 	hash  func() string
+	// large: it is too much for the library to put it into protobuf.
+	large func() bool
 	forms
 }
 
@@ -24,9 +25,22 @@ func newGroupVersion(kinds []*kind, report func(error)) *groupVersion {
 		if len(text) == 0 {
 			return nil, nil
 		}
-		return inOne(handler3.ToV3ProtoBinary(text))
+		return inOne(protobuf3(text, func() *spec3.OpenAPI { return mergeV3(kinds) }, report))
 	}, report)
+	gv.large = sync.OnceValue(func() bool {
+		_, values := Extent(gv.json().Joined())
+		return values > maxValues
+	})
 	return gv
+}
+
+// negotiate returns the best of the forms that there are, or "" for none.
+func (gv *groupVersion) negotiate(accept string) string {
+	form := negotiate(accept, v3Protobuf)
+	if form == v3Protobuf && gv.large() {
+		return negotiate(accept, "")
+	}
+	return form
 }
 
 // inOne is a document in one piece.

@@ -14,7 +14,8 @@ const (
 )
 
 // negotiate returns JSON or protobuf, whichever accept likes best, or "" for
-// neither. Clients may also ask for protobuf by its former name.
+// neither. Clients may also ask for protobuf by its former name; where there is none,
+// it has no name.
 func negotiate(accept, protobuf string) string {
 	if accept == "" {
 		return mediaJSON

@@ -44,8 +44,10 @@ func newWhole(kinds []*kind, foreign []*Foreign, previous *whole, report func(er
 func formsOf(hash func() string, parts func() [sections]fragments, report func(error)) forms {
 	return newForms(hash, func() (Body, error) { return joinJSON(parts()) }, func() (Body, error) {
 		all := parts()
-		for _, list := range all {
-			onAllCores(len(list), func(i int) { list[i].protobuf() }) // joining them meets the errors
+		for s, list := range all {
+			some := make(fragments, len(list))
+			onAllCores(len(list), func(i int) { some[i] = list[i].inProtobuf(report) })
+			all[s] = slices.DeleteFunc(some, func(f *fragment) bool { return f == nil })
 		}
 		return joinProtobuf(all)
 	}, report)
