@@ -67,12 +67,7 @@ func (b *server) Serve(ctx context.Context, c *api.Call) *reply.Response {
 	out := &reply.Response{Code: resp.StatusCode, ContentType: resp.Header.Get("Content-Type"), Headers: headers(resp.Header)}
 	body := &passed{ReadCloser: resp.Body, end: end}
 	if c.Lasts() && c.Method != http.MethodHead && resp.StatusCode == http.StatusOK {
-		out.Stream = func(ctx context.Context, w reply.FrameWriter) {
-			defer body.Close() //nolint:errcheck // nobody is left to tell
-			defer context.AfterFunc(ctx, end)()
-			stream(w, body)
-		}
-		return out
+		return streamed(c, out, body)
 	}
 	body.timer = time.AfterFunc(cmp.Or(c.Timeout, time.Minute), end)
 	out.Reader = body
@@ -159,23 +154,41 @@ func (p *passed) ended() {
 	p.end()
 }
 
-// stream passes on what comes as soon as it is there. Whoever takes nothing is waited
-// for, as the server waits then: all that is held meanwhile is what it sent before.
-func stream(w reply.FrameWriter, from io.Reader) {
+// streamed makes out a stream of what comes.
+func streamed(c *api.Call, out *reply.Response, body *passed) *reply.Response {
+	var broken error
+	out.Stream = func(ctx context.Context, w reply.FrameWriter) {
+		defer body.Close() //nolint:errcheck // nobody is left to tell
+		defer context.AfterFunc(ctx, body.end)()
+		if broken = stream(w, body); ctx.Err() != nil && c.Verb == "watch" {
+			broken = nil // its client is to go on from there
+		}
+	}
+	out.Broke = func() bool { return broken != nil }
+	return out
+}
+
+// stream passes on what comes as soon as it is there, and tells why it broke off. Whoever
+// takes nothing is waited for, as the server waits then: all that is held meanwhile is what
+// it sent before.
+func stream(w reply.FrameWriter, from io.Reader) error {
 	w.Hold(func() bool { return true })
 	if w.Flush() != nil { // the head, which says that it begins
-		return
+		return nil
 	}
 	b := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(b)
 		if n > 0 {
 			if _, werr := w.Write(b[:n]); werr != nil || w.Flush() != nil {
-				return
+				return nil // nobody is left to tell
 			}
 		}
-		if err != nil {
-			return
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
 		}
 	}
 }

@@ -141,9 +141,9 @@ func TestNothingIsSentToWhoLeft(t *testing.T) {
 	for takes, want := range []string{"", "", "a", "ab", "abc", "abc"} {
 		var got strings.Builder
 		from := strings.NewReader("abc")
-		stream(&leaving{sink{out: &got}, takes}, iotest.OneByteReader(from))
-		if left := min(3, max(0, 3-takes)); got.String() != want || takes > 0 && from.Len() != left {
-			t.Errorf("takes %d: %q, and %d bytes are left", takes, &got, from.Len())
+		err := stream(&leaving{sink{out: &got}, takes}, iotest.OneByteReader(from))
+		if left := min(3, max(0, 3-takes)); got.String() != want || takes > 0 && from.Len() != left || err != nil {
+			t.Errorf("takes %d: %q, and %d bytes are left, %v", takes, &got, from.Len(), err)
 		}
 	}
 }

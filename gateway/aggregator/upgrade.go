@@ -73,7 +73,7 @@ func upgraded(c *api.Call, resp *http.Response, end context.CancelFunc) *reply.R
 		defer end()
 		defer to.Close()                                          //nolint:errcheck // nobody is left to tell
 		defer context.AfterFunc(ctx, func() { _ = to.Close() })() // ends what waits in both directions
-		stream(w, to)
+		_ = stream(w, to)                                         // the other protocol says itself how it ends
 	}
 	return out
 }

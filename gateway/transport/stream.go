@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"runtime/debug"
@@ -20,6 +21,7 @@ func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *reply.Response) {
 	s.streams.Add(1)
 	ended := sync.OnceFunc(s.streams.Done)
 	c := ctx.Conn().(*conn) // the listener makes no others
+	chunks := r.Takes == nil && ctx.Request.Header.IsHTTP11()
 	// A connection that breaks first is closed and never taken over.
 	c.unstarted = sync.OnceFunc(func() {
 		defer ended()
@@ -31,7 +33,7 @@ func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *reply.Response) {
 		c.unstarted = nil
 		if r.Takes != nil { // the framework's memory may hold the first that is sent
 			defer ended()
-			s.carry(c, r, func(end func()) {
+			s.carry(c, r, chunks, func(end func()) {
 				_, _ = io.Copy(&onward{to: r.Takes, from: c.raw, patience: s.leftBehind, end: end}, all)
 			})
 			return
@@ -40,14 +42,14 @@ func (s *Server) takeOver(ctx *fasthttp.RequestCtx, r *reply.Response) {
 		// others as soon as this function returns: an idle stream needs none of it.
 		go func() {
 			defer ended()
-			s.carry(c, r, func(func()) { untilGone(c) })
+			s.carry(c, r, chunks, func(func()) { untilGone(c) })
 		}()
 	})
 }
 
 // carry sends a stream, and closes its connection. It is over when reading is, too, which
 // may end the stream before.
-func (s *Server) carry(c *conn, r *reply.Response, reading func(end func())) {
+func (s *Server) carry(c *conn, r *reply.Response, chunks bool, reading func(end func())) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	left := make(chan struct{})
 	go func() {
@@ -56,7 +58,7 @@ func (s *Server) carry(c *conn, r *reply.Response, reading func(end func())) {
 		defer s.survive()
 		reading(cancel)
 	}()
-	if s.stream(ctx, c, r) != nil {
+	if s.stream(ctx, c, r, chunks) != nil {
 		_ = c.raw.Close() // what TLS has to say at the end would have to wait, too
 	}
 	cancel()
@@ -89,16 +91,19 @@ func (s *Server) survive() {
 	}
 }
 
+// errBroke ends a stream whose client is to see that there was to be more.
+var errBroke = errors.New("the stream broke off")
+
 // stream sends a stream to its end, and tells why that did not go as it should. A panic
 // leaves it without its last chunk, so that the client sees that something broke.
-func (s *Server) stream(ctx context.Context, c *conn, r *reply.Response) error {
+func (s *Server) stream(ctx context.Context, c *conn, r *reply.Response, chunks bool) error {
 	defer s.survive()
 	if s.ctx.Err() != nil {
 		s.letGo(r)
 		turnAway(c)
 		return nil
 	}
-	w := &frames{conn: c, head: head(r), raw: r.Takes != nil, parking: &parking{ctx: ctx}}
+	w := &frames{conn: c, head: head(r, chunks), raw: !chunks, parking: &parking{ctx: ctx}}
 	if err := c.raw.SetWriteDeadline(time.Now().Add(lookFirst)); err != nil {
 		w.failed = err
 	}
@@ -106,6 +111,9 @@ func (s *Server) stream(ctx context.Context, c *conn, r *reply.Response) error {
 	defer c.below.parking.Store(nil)
 	defer context.AfterFunc(ctx, func() { w.parking.hurry(c.raw) })()
 	r.Stream(ctx, w)
+	if r.Broke != nil && r.Broke() {
+		return errors.Join(w.Flush(), errBroke)
+	}
 	w.end()
 	return w.failed
 }
@@ -139,13 +147,16 @@ func (nowhere) Flush() error { return net.ErrClosed }
 
 // head is the response head of a stream. The connection ends with it, and a
 // client that is not told would send its next request there.
-func head(r *reply.Response) []byte {
+func head(r *reply.Response, chunks bool) []byte {
 	b := make([]byte, 0, 512)
 	if r.Takes != nil {
 		return append(appendFields(appendLine(b, r.Code), r.Headers), "\r\n\r\n"...)
 	}
-	b = appendHead(b, r)
-	return append(b, "\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"...)
+	b = append(appendHead(b, r), "\r\nConnection: close"...)
+	if chunks {
+		b = append(b, "\r\nTransfer-Encoding: chunked"...)
+	}
+	return append(b, "\r\n\r\n"...)
 }
 
 // appendHead appends a response head but for its last fields.

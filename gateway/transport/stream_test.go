@@ -111,6 +111,44 @@ func TestStream_HeadTogetherWithTheFirstFrame(t *testing.T) {
 	}
 }
 
+// Who knows no chunks is sent none: the reply ends with its connection.
+func TestStream_ClientsThatKnowNoChunks(t *testing.T) {
+	r := run(t, func(*api.Request) *reply.Response {
+		return streaming(func(_ context.Context, w reply.FrameWriter) {
+			_ = w.Flush()
+			_, _ = io.WriteString(w, "one\n")
+			_ = w.Flush()
+			w.Frame([]byte("t"), []byte("w"), "o\n")
+		})
+	})
+	for _, begin := range []string{"GET /stream HTTP/1.0\r\n\r\n", "GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"} {
+		all := r.raw(begin)
+		if len(all) != 1 {
+			t.Fatalf("%q: %d replies", begin, len(all))
+		}
+		if got := text(t, all[0]); got != "one\ntwo\n" || all[0].TransferEncoding != nil || !all[0].Close {
+			t.Errorf("%q: %q, %+v", begin, got, all[0])
+		}
+	}
+}
+
+// A stream that breaks off has no end that anybody could take for one.
+func TestStream_ThatBreaksOff(t *testing.T) {
+	r := run(t, func(r *api.Request) *reply.Response {
+		resp := streaming(func(_ context.Context, w reply.FrameWriter) {
+			_, _ = io.WriteString(w, "some")
+		})
+		resp.Broke = func() bool { return r.Path == "/broken" }
+		return resp
+	})
+	for path, want := range map[string]error{"/whole": nil, "/broken": io.ErrUnexpectedEOF} {
+		resp, _ := r.open(path)
+		if got, err := io.ReadAll(resp.Body); string(got) != "some" || !errors.Is(err, want) {
+			t.Errorf("%s: %q, %v", path, got, err)
+		}
+	}
+}
+
 func TestStream_DepartedClientEndsIt(t *testing.T) {
 	ended := make(chan struct{})
 	r := run(t, func(*api.Request) *reply.Response {

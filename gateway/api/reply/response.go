@@ -23,6 +23,9 @@ type Response struct {
 	// Stream sends a chunked reply of no known length until ctx ends (the
 	// client left, or the server stops) or it returns.
 	Stream func(ctx context.Context, w FrameWriter)
+	// Broke, if not nil, tells once Stream has returned that it broke off: the client is
+	// shown no end.
+	Broke func() bool
 	// Takes, if not nil, receives what the client sends while Stream lasts, whose
 	// connection has another protocol from then on: Code is 101, Headers are the whole
 	// head, and what is flushed goes out as it is. Stream, when its ctx ends, has a
