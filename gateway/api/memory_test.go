@@ -1,12 +1,15 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/wasmgate/wasmgate/gateway/api/reply"
 	"github.com/wasmgate/wasmgate/gateway/bounds"
@@ -63,6 +66,51 @@ func TestListsTakeMemory(t *testing.T) {
 		t.Errorf("a list that can wait: %d", code)
 	}
 	m.For(memory.Watches).Give(380 << 10)
+	if n := taken(); n != 0 {
+		t.Errorf("%d bytes are taken by nobody", n)
+	}
+}
+
+// What a client selects to begin a watch with is held for it alone until it was sent.
+func TestWhatWatchesBeginWithTakesMemory(t *testing.T) {
+	m := memory.New(1 << 20) // 384 KiB for watches
+	w := newWorld(t, within(bounds.New(bounds.Limits{Watching: m.For(memory.Watches)})))
+	for i := range 20 {
+		w.do("POST", widgets, a(fmt.Sprint("w", i), `"size":1`)).want(201, "")
+	}
+	taken := func() int64 {
+		used, _, _ := m.Uses()
+		return used[memory.Watches]
+	}
+	begin := func(query string) (*reply.Response, int64) {
+		before := taken()
+		resp := w.Serve(request("GET", widgets+"?watch=1"+query, ""))
+		return resp, taken() - before
+	}
+	plain, least := begin("")
+	selected, took := begin("&labelSelector=a!%3Db")
+	if plain.Stream == nil || selected.Stream == nil || took < least+20*8 || took > least+20*16 {
+		t.Errorf("%d and %d bytes are taken", least, took)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	sent, done := &flushed{told: make(chan struct{}, 100)}, make(chan struct{})
+	go func() {
+		defer close(done)
+		selected.Stream(ctx, sent)
+	}()
+	for deadline := time.Now().Add(patience); taken() != 2*least; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes are taken once all was sent", taken())
+		}
+	}
+	if !m.For(memory.Watches).Take(384<<10 - int(3*least) - 100) {
+		t.Fatal("there is nothing for watches")
+	}
+	w.do("GET", widgets+"?watch=1&labelSelector=a!%3Db", "").want(429, "memory")
+	leave()
+	<-done
+	plain.Stream(ctx, nowhere{})
+	m.For(memory.Watches).Give(384<<10 - int(3*least) - 100)
 	if n := taken(); n != 0 {
 		t.Errorf("%d bytes are taken by nobody", n)
 	}

@@ -49,6 +49,10 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 	if err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsTimeout(err) {
 		return nil, err
 	}
+	if err := hold(c, w.Held()); err != nil {
+		w.Stop()
+		return nil, err
+	}
 	lasts, bookmarks := lifetime(o, h.MinWatchTimeout), time.Duration(0)
 	if o.AllowWatchBookmarks {
 		bookmarks = cmp.Or(h.BookmarkInterval, bookmarkInterval)
@@ -59,7 +63,10 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 	}
 	begun := func(sent bool) {
 		c.Seat.Leave()
-		if sent && w.InitialEnd {
+		if !sent {
+			return
+		}
+		if c.Stay.Begun(); w.InitialEnd {
 			h.Observer.Listed(&c.Info, c.Outside()+time.Since(asked))
 		}
 	}
@@ -76,6 +83,15 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 		return said.on(r, refused)
 	}
 	return said.on(f.Response(send), nil)
+}
+
+// hold takes memory for what a watch begins with.
+func hold(c *Call, n int) error {
+	if err := c.Stay.Begin(n); err != nil {
+		c.Refuse()
+		return apierrors.NewTooManyRequests(err.Error(), reply.RetryAfter)
+	}
+	return nil
 }
 
 // socketOf are the headers of a request for a WebSocket, nil of any other.

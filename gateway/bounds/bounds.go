@@ -80,8 +80,9 @@ type Stay struct {
 	kind    Kind
 	exempt  bool
 	bytes   int64
-	// listed and watching are what it took of the memory for lists and watches.
-	listed, watching int
+	// listed and watching are what it took of the memory for lists and watches, begins
+	// what of the latter is for what a watch begins with.
+	listed, watching, begins int
 }
 
 // Full is why a request is not let in, or has no memory.
@@ -230,6 +231,28 @@ func (s *Stay) Replied(n int) {
 	}
 	s.of.limits.Lists.Owe(n - s.listed)
 	s.listed = n
+}
+
+// Begin reserves n more bytes for what a watch begins with, until that was sent.
+func (s *Stay) Begin(n int) error {
+	if s.of == nil || n == 0 {
+		return nil
+	}
+	if !s.of.limits.Watching.Take(n) {
+		return NoMemory
+	}
+	s.begins = n
+	s.watching += n
+	return nil
+}
+
+// Begun gives back what Begin took. It may be called more than once.
+func (s *Stay) Begun() {
+	if s.begins > 0 {
+		s.of.limits.Watching.Give(s.begins)
+		s.watching -= s.begins
+		s.begins = 0
+	}
 }
 
 // Most is the most bytes that can be taken at once when nothing else is under

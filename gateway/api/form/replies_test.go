@@ -185,7 +185,7 @@ func TestRepliesThatAreRefused(t *testing.T) {
 	w := bad.watch()
 	defer w.Stop()
 	broken := *list
-	broken.Entries = w.Initial
+	broken.Entries = w.Initial(1000)
 	for _, accept := range []string{"", "application/yaml", asTable, asPart} {
 		if _, err := bad.formOf(accept).Collection(soon(t), bad.Target, &broken, nil); err == nil {
 			t.Errorf("%q: what is unreadable is listed", accept)

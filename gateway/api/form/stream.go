@@ -172,13 +172,11 @@ func (s *Stream) pending(ctx context.Context) error {
 const initialPiece = 200
 
 func (s *Stream) initial(ctx context.Context) error {
-	for entries := s.watch.Initial; len(entries) > 0; {
-		n := min(len(entries), initialPiece)
-		changes := make([]resource.Change, n)
-		for i, e := range entries[:n] {
+	for entries := s.watch.Initial(initialPiece); len(entries) > 0; entries = s.watch.Initial(initialPiece) {
+		changes := make([]resource.Change, len(entries))
+		for i, e := range entries {
 			changes[i] = resource.Change{Type: watch.Added, Entry: e}
 		}
-		entries = entries[n:]
 		if err := s.send(ctx, changes); err != nil {
 			return err
 		}
@@ -186,7 +184,6 @@ func (s *Stream) initial(ctx context.Context) error {
 			return err
 		}
 	}
-	s.watch.Initial = nil
 	if s.watch.InitialEnd {
 		if err := s.bookmark(ctx, s.watch.InitialRevision, true); err != nil {
 			return err

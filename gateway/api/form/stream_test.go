@@ -16,9 +16,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/catalog/catalogtest"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/read"
-	"github.com/wasmgate/wasmgate/gateway/view"
 	"github.com/wasmgate/wasmgate/gateway/view/encoding"
-	"github.com/wasmgate/wasmgate/storage"
 	"github.com/wasmgate/wasmgate/storage/storagetest"
 )
 
@@ -42,11 +40,14 @@ func (b *breaking) Flush() error {
 // A watch ends with the first thing that cannot be sent: its head, or one of the objects
 // that are there when it begins.
 func TestWatchesEndWithWhatCannotBeSent(t *testing.T) {
+	x := serve(t)
+	x.put("one", "")
 	for left, want := range map[int]error{0: errLeft, 1: errUntold} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		s := &Stream{form: Form{as: "PartialObjectMetadataList"}, out: &breaking{left: left},
-			watch: &read.Watch{Initial: []*view.Entry{view.NewEntry(storage.KV{Revision: 1, Value: []byte("{}")})}}}
+		w := x.watch()
+		defer w.Stop()
+		s := &Stream{form: Form{as: "PartialObjectMetadataList"}, out: &breaking{left: left}, watch: w}
 		if err := s.run(ctx); !errors.Is(err, want) {
 			t.Errorf("after %d flushes: %v, want %v", left, err, want)
 		}

@@ -37,7 +37,7 @@ func TestRevisionAheadOfTheCache_RV04_RV07_RVL1_RVL6_RVL7_WATCH12(t *testing.T) 
 				return "", err
 			}
 			defer watch.Stop()
-			return fmt.Sprintf("%s %d", w.shown(&resource.List{Entries: watch.Initial}), watch.InitialRevision), nil
+			return fmt.Sprintf("%s %d", w.shown(&resource.List{Entries: watch.Initial(1000)}), watch.InitialRevision), nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

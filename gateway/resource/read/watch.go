@@ -20,10 +20,7 @@ import (
 // Watch is one client's view of the changes to a collection. It is used by
 // one goroutine, and has to be stopped.
 type Watch struct {
-	// Initial are the objects that exist already, to be sent as ADDED before
-	// anything else; the caller takes them.
-	Initial []*view.Entry
-	// Missing are those that exist and are not in Initial, as they do not convert.
+	// Missing are objects that exist and are none of Initial, as they do not convert.
 	Missing []resource.Missing
 	// InitialRevision is the revision of Initial.
 	InitialRevision int64
@@ -34,6 +31,7 @@ type Watch struct {
 	// happened until then.
 	Replaced <-chan struct{}
 
+	initial   initial
 	selection *selection
 	prefix    string
 	shown     func(context.Context) (until int64, err error)
@@ -87,12 +85,15 @@ func (e *Reader) Watch(ctx context.Context, t resource.Target, o *internalversio
 	}
 	s := t.Resource.Bucket().Snapshot()
 	w.InitialRevision = s.Revision()
-	if initial {
+	switch {
+	case initial && sel.empty():
+		w.initial.all, w.initial.prefix, w.initial.more = s, w.prefix, true
+	case initial:
 		l := &listing{target: t, selection: sel, prefix: w.prefix}
 		if err := l.take(ctx, s); err != nil {
 			return nil, err
 		}
-		w.Initial, w.Missing = l.result.Entries, l.result.Missing
+		w.initial.selected, w.Missing = l.result.Entries, l.result.Missing
 	}
 	return w, w.start(t, s.Revision())
 }

@@ -55,8 +55,8 @@ func TestWatchOrder_WATCH01_WATCH02_WATCH04_RV13(t *testing.T) {
 	w.history()
 	all := w.at(v1, "")
 	watch := w.watch(all, internalversion.ListOptions{ResourceVersion: fmt.Sprint(start)})
-	if len(watch.Initial) != 0 {
-		t.Errorf("%d initial objects", len(watch.Initial))
+	if all := watch.Initial(1000); len(all) != 0 {
+		t.Errorf("%d initial objects", len(all))
 	}
 	events, err := follow(w.ctx(), watch, all.Resource, v1, 5)
 	if err != nil {
@@ -164,7 +164,7 @@ func TestWatchStarts_RV11_RV12_RV13_RV16_WATCH08_WATCH11_WATCH12(t *testing.T) {
 		{"no initial", internalversion.ListOptions{ResourceVersion: "0", SendInitialEvents: &no, AllowWatchBookmarks: true}, "", false},
 	} {
 		watch := w.watch(all, c.o)
-		if got := w.shown(&resource.List{Entries: watch.Initial}); got != c.initial || watch.InitialEnd != c.end || c.end && watch.InitialRevision != third {
+		if got := w.shown(&resource.List{Entries: watch.Initial(1000)}); got != c.initial || watch.InitialEnd != c.end || c.end && watch.InitialRevision != third {
 			t.Errorf("%s: got %q at %d, end %v", c.row, got, watch.InitialRevision, watch.InitialEnd)
 		}
 	}
@@ -177,7 +177,7 @@ func TestWatchStarts_RV11_RV12_RV13_RV16_WATCH08_WATCH11_WATCH12(t *testing.T) {
 				watch = &read.Watch{}
 			}
 			defer watch.Stop()
-			got <- w.shown(&resource.List{Entries: watch.Initial})
+			got <- w.shown(&resource.List{Entries: watch.Initial(1000)})
 		}()
 	}
 	release()
