@@ -71,6 +71,7 @@ func (h *Handler) watch(ctx context.Context, c *Call, t resource.Target) (*reply
 		}
 	}
 	send := func(ctx context.Context, out reply.FrameWriter) {
+		c.Seat.Sends() // who takes little at a time does not keep others waiting
 		ctx, cancel := context.WithTimeout(ctx, lasts)
 		defer cancel()
 		form.NewStream(f, t, v, bookmarks, h.Observer.Watching(&c.Info), begun).Send(ctx, w, err, out)
