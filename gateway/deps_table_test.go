@@ -94,7 +94,7 @@ var mayImport = map[string]string{
 	"gateway/server/accounting":              "admission gateway/api gateway/authn gateway/authz gateway/metrics gateway/resource",
 	"gateway/kinds/rbac":                     "admission crd gateway/authz gateway/authz/rbac gateway/catalog gateway/controller gateway/controller/client gateway/kinds gateway/kinds/gvr gateway/kinds/rbac/escalation gateway/kinds/rbac/inforce gateway/options gateway/resource/engine gateway/resource/local",
 	"gateway/kinds/rbac/escalation":          "admission admission/order crd excerpt gateway/authn gateway/authz gateway/controller/client gateway/kinds/gvr",
-	"gateway/kinds/module/permission":        "admission admission/order crd gateway/authn gateway/authz gateway/kinds/gvr gateway/kinds/module plugins",
+	"gateway/kinds/module/permission":        "admission admission/order crd gateway/authn gateway/authz gateway/kinds/gvr gateway/kinds/module plugins storage storage/blob",
 	"gateway/kinds/apiservice":               "gateway/aggregator gateway/controller gateway/controller/client gateway/discovery gateway/kinds gateway/kinds/gvr gateway/options gateway/pki gateway/resource/engine gateway/resource/local",
 	"gateway/aggregator":                     "gateway/api gateway/api/reply gateway/authn gateway/controller gateway/controller/client gateway/discovery gateway/discovery/openapi gateway/metrics",
 	"gateway/kinds/sent":                     "crd/wire gateway/resource",

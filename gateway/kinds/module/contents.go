@@ -48,6 +48,27 @@ type Contents interface {
 	Digest(bytes []byte) string
 }
 
+// uploaded is the key of what [Uploading] says.
+type uploaded struct{}
+
+// Uploading is the context of a write that names content whose bytes came with the
+// request.
+func Uploading(ctx context.Context, digest string) context.Context {
+	return context.WithValue(ctx, uploaded{}, digest)
+}
+
+// Claims are the digests that a write names: the only one that is allowed, and the one that
+// is to be used. What [Uploading] says came with the request, so it is not among them.
+func Claims(ctx context.Context, obj *unstructured.Unstructured) (digests []string) {
+	upload, _, _ := unstructured.NestedFieldNoCopy(obj.Object, "spec", "source", "upload")
+	for _, d := range []string{PinnedDigest(upload), obj.GetAnnotations()[ContentAnnotation]} {
+		if d != "" && d != ctx.Value(uploaded{}) {
+			digests = append(digests, d)
+		}
+	}
+	return digests
+}
+
 // Digests returns the digests of all contents that a module refers to: what is
 // asked for first, then what serves or served last, then the history. The same
 // digest may occur several times. digest makes one of bytes.

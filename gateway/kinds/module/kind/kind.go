@@ -110,7 +110,7 @@ func (m *Modules) Kind() kinds.Kind {
 			objects := local.Part(e, "modules")
 			trusted := trusting{m, objects}
 			lossy := lossless.NewGuard(objects, trusted, m.Content(), lossless.Prover{Converter: m.Converter, Stored: objects.Sample})
-			return []admission.Plugin{bindings.Bindings{Status: m.Status, Distrusted: trusted.distrusted}, status.Guard{}, permission.Guard{May: may}, lossy}, nil
+			return []admission.Plugin{bindings.Bindings{Status: m.Status, Distrusted: trusted.distrusted}, status.Guard{}, permission.Guard{May: may, Stored: m.Blobs().OpenBlob}, lossy}, nil
 		},
 		Serve: m.serve,
 		Close: m.Close,

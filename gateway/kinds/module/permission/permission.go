@@ -1,6 +1,6 @@
 // Package permission owns who may let modules work: who refers to one, or has it sent more,
-// needs the verb use on it, who grants one the sight of objects, or has one show a Secret to
-// a registry, may read these, and who lets one take more than modules do that set nothing
+// needs the verb use on it, who grants one the sight of objects, has one show a Secret to
+// a registry, or names content that others stored, may read these, and who lets one take more than modules do that set nothing
 // needs the verb exceed on it.
 //
 // It must not know how a request is decided on, nor what a module is.
@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,12 +27,16 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/plugins"
+	"github.com/wasmgate/wasmgate/storage"
+	"github.com/wasmgate/wasmgate/storage/blob"
 )
 
 // Guard is the admission plugin. What an object said before may stay, whoever changes
 // the rest.
 type Guard struct {
 	May authz.Authorizer
+	// Stored finds content that is stored, with its size, as blob.Blobs does.
+	Stored func(ctx context.Context, digest string) (size int, write func(context.Context, io.Writer) error, err error)
 }
 
 // Name implements [admission.Plugin].
@@ -57,6 +62,9 @@ func (g Guard) Validate(ctx context.Context, a admission.Attributes) error {
 			return err
 		}
 		if err := g.secret(ctx, w); err != nil {
+			return err
+		}
+		if err := g.content(ctx, w); err != nil {
 			return err
 		}
 		return g.limits(ctx, w)
@@ -179,6 +187,27 @@ func (g Guard) secret(ctx context.Context, w write) error {
 		User: w.by, Verb: "get", Group: gvr.Secrets.Group, Version: "v1", Resource: gvr.Secrets.Resource,
 		Namespace: now.secret.Namespace, Name: now.secret.Name, ResourceRequest: true,
 	})
+}
+
+// content refuses content that is stored and was never this module's to who may not get
+// that of every module: it would be the writer's, who knows no more of it than its digest.
+func (g Guard) content(ctx context.Context, w write) error {
+	own := module.Digests(w.old, blob.Digest)
+	for _, digest := range module.Claims(ctx, w.GetObject()) {
+		if slices.Contains(own, digest) {
+			continue
+		}
+		_, _, err := g.Stored(ctx, digest)
+		if kind := storage.KindOf(err); err != nil && (kind == storage.NotFound || kind == 0) {
+			continue // it is not there, damaged, or no digest: whoever has it may upload it
+		}
+		asked := w.asks("get", "")
+		asked.Subresource = "content"
+		if err := g.refused(ctx, w, field.NewPath("metadata", "annotations").Key(module.ContentAnnotation), asked); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // whichever is how a question means all of them.

@@ -3,6 +3,7 @@ package permission_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -16,9 +17,11 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+	modules "github.com/wasmgate/wasmgate/gateway/kinds/module"
 	"github.com/wasmgate/wasmgate/gateway/kinds/module/permission"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
+	"github.com/wasmgate/wasmgate/storage"
 )
 
 // authority lets bob use the rules a, and the module a and exceed limits with it, and read what is in the namespace open, and the
@@ -38,7 +41,7 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	return world{realengine.With(t, func(*engine.Engine) admission.Chain {
-		return admission.Chain{Validators: []admission.Validator{permission.Guard{May: authority{}}}}
+		return admission.Chain{Validators: []admission.Validator{permission.Guard{May: authority{}, Stored: stored}}}
 	}).Verbs, t}
 }
 
@@ -201,6 +204,40 @@ func TestSecretsOfRegistriesAreTheirReaders(t *testing.T) {
 	} {
 		refused(t, image, w.patch(gvr.Modules, "amy", "two", `{"spec":{"source":{"oci":{"image":"`+image+`"}}}}`), text)
 	}
+}
+
+// digestOf is a digest that is made of one digit.
+func digestOf(digit string) string { return "sha256:" + strings.Repeat(digit, 64) }
+
+// stored has the content a, and cannot say of b.
+func stored(_ context.Context, digest string) (int, func(context.Context, io.Writer) error, error) {
+	switch digest {
+	case digestOf("a"):
+		return 1, nil, nil
+	case digestOf("b"):
+		return 0, nil, &storage.Error{Kind: storage.Unavailable}
+	}
+	return 0, nil, &storage.Error{Kind: storage.NotFound}
+}
+
+// Content that is stored is its readers': who knows its digest, which any viewer of another
+// module sees, does not make it a module's that is theirs.
+func TestGuard_WhoNamesContentMayGetIt(t *testing.T) {
+	w := newWorld(t)
+	of := func(name, digest string) string {
+		return `{"apiVersion":"wasmgate.dev/v1","kind":"WasmModule","metadata":{"name":"` + name + `","annotations":{"wasmgate.dev/content-digest":"` + digest + `"}},"spec":{"source":{"upload":{}}}}`
+	}
+	const no = `User "bob" cannot get resource "wasmmodules/content"`
+	refused(t, "another's, from the start", w.create(gvr.Modules, "bob", of("one", digestOf("a"))), no)
+	refused(t, "of which nobody can say whose", w.create(gvr.Modules, "bob", of("one", digestOf("b"))), no)
+	refused(t, "what is to come", w.create(gvr.Modules, "bob", of("two", digestOf("c"))), "")
+	refused(t, "another's", w.patch(gvr.Modules, "bob", "two", of("two", digestOf("a"))), no)
+	pinned := func(digest string) string { return `{"spec":{"source":{"upload":{"digest":"` + digest + `"}}}}` }
+	refused(t, "another's alone", w.patch(gvr.Modules, "bob", "two", pinned(digestOf("a"))), no)
+	refused(t, "its own alone", w.patch(gvr.Modules, "bob", "two", pinned(digestOf("c"))), "")
+	_, err := w.Patch(modules.Uploading(t.Context(), digestOf("a")), w.target(gvr.Modules, "two"), types.MergePatchType, []byte(of("two", digestOf("a"))), by("bob"))
+	refused(t, "what came with the request", err, "")
+	refused(t, "something else, afterwards", w.patch(gvr.Modules, "bob", "two", `{"metadata":{"labels":{"a":"b"}}}`), "")
 }
 
 // unread is an update of a module whose present state cannot be read.

@@ -110,7 +110,7 @@ func (u Upload) Put(ctx context.Context, t resource.Target, contentType string, 
 		return nil, err
 	}
 	t.Subresource = ""
-	return u.Engine.Patch(ctx, t, types.MergePatchType, patch, o)
+	return u.Engine.Patch(module.Uploading(ctx, digest), t, types.MergePatchType, patch, o)
 }
 
 // kind is what an invalid module is told to be.
