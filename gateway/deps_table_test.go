@@ -181,7 +181,7 @@ var mayImport = map[string]string{
 	"gateway/resource/read":                  "crd gateway/catalog gateway/resource gateway/view gateway/view/encoding storage storage/paging storage/watchcache",
 	"gateway/resource/write":                 "admission crd crd/object excerpt gateway/authn gateway/catalog gateway/resource gateway/resource/patch gateway/resource/read gateway/resource/scale gateway/view managedfields storage storage/watchcache",
 	"gateway/resource/scale":                 "crd crd/object",
-	"gateway/resource/patch":                 "crd/jsonpatch crd/object excerpt",
+	"gateway/resource/patch":                 "crd/jsonpatch crd/object crd/quantity excerpt",
 	"gateway/resource/local":                 "crd crd/object gateway/catalog gateway/resource gateway/view/encoding storage/watchcache gateway/view gateway/resource/engine",
 	"gateway/kinds/accessreview":             "crd/object gateway/api gateway/authn gateway/authz gateway/kinds gateway/options gateway/resource/engine",
 	"gateway/kinds/conversionreview":         "crd crd/object gateway/api gateway/authn gateway/authz gateway/catalog gateway/kinds gateway/kinds/gvr gateway/resource/engine gateway/view",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/quantity"
 )
 
 func decodeStrategic(body []byte, typed func() runtime.Object) (Patch, []string, error) {
@@ -62,10 +64,12 @@ func unmergeable(err error) error {
 
 // RefuseStrategic is [Patch.Refuse] of a strategic merge patch whose text is body:
 // kube-apiserver shows the patch itself, reads the outcome from a tree, not from
-// text, and says what is wrong with it in other words.
+// text, and says what is wrong with it in other words. An outcome with a quantity that
+// costs too much to read is not read.
 func (p Patch) RefuseStrategic(body []byte, typed func() runtime.Object, from State, why error) error {
-	if tree, _, err := p(from); err == nil {
-		if other := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, typed()); other != nil {
+	into := typed()
+	if tree, _, err := p(from); err == nil && quantity.CheckTree(tree, reflect.TypeOf(into)) == nil {
+		if other := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, into); other != nil {
 			why = other
 		}
 	}
