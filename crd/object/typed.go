@@ -63,7 +63,8 @@ func DecodeTyped(tree map[string]any, into any) (unknown []string, err error) {
 // Problems returns what a typed object does not know of a JSON text, and what
 // that has twice, in the order and the words in which sigs.k8s.io/json finds
 // them; nothing where the names would be too long. The text must have been read
-// without an error.
+// without an error, and all of it is read again: also what its fields that it has
+// twice say first, of which no tree knows.
 func Problems(text []byte, into any) (found []string) {
 	left := maxNamingWork
 	if spendText(text, 0, 0, &left); left < 0 {

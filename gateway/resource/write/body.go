@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
+	"github.com/wasmgate/wasmgate/crd/quantity"
 	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/patch"
@@ -146,12 +148,22 @@ func wellFormed(t resource.Target, tree map[string]any, duplicates []string, bod
 	}
 	problems := slices.Concat(duplicates, unknown)
 	if len(problems) > 1 && body != nil && t.Version.Native() {
-		// A Go type is read in one pass, which finds either in the order of the text.
-		if found := object.Problems(body, t.Version.Typed()); found != nil {
-			problems = slices.Concat(o.Problems, found)
-		}
+		problems = inOrderOf(body, t.Version.Typed(), o.Problems, problems)
 	}
 	return false, o.Report(problems)
+}
+
+// inOrderOf are the problems with a body as they are found where it is read into a Go
+// type in one pass: in the order of the text, after those that were found before. Where
+// that would take too long they are as they were.
+func inOrderOf(body []byte, typed runtime.Object, before, problems []string) []string {
+	if quantity.CheckText(body, reflect.TypeOf(typed)) != nil {
+		return problems
+	}
+	if found := object.Problems(body, typed); found != nil {
+		return slices.Concat(before, found)
+	}
+	return problems
 }
 
 // unreadable starts the message about a body that is no JSON object.

@@ -41,3 +41,22 @@ func TestPatchesWithCostlyQuantities(t *testing.T) {
 		refused(t, err, 422, "Invalid", "has an exponent beyond 1000")
 	}
 }
+
+// Of fields that are there twice both would be read in order to name them in order, and
+// numbers as they are written.
+func TestBodiesWithCostlyQuantities(t *testing.T) {
+	w := newWorld(t)
+	for resources, want := range map[string]string{
+		`"limits":{"cpu":` + costly + `,"cpu":"1"}`:            `duplicate field "spec.containers[0].resources.limits.cpu", duplicate field "metadata.labels.x"`,
+		`"limits":{"cpu":` + costly + `},"limits":{"cpu":"1"}`: `duplicate field "spec.containers[0].resources.limits", duplicate field "metadata.labels.x"`,
+		`"limits":{"cpu":1e-2000000000},"z":1`:                 `duplicate field "metadata.labels.x", unknown field "spec.containers[0].resources.z"`,
+		`"limits":{"cpu":"2","cpu":"1"},"z":1`:                 `unknown field "spec.containers[0].resources.z", duplicate field "metadata.labels.x"`,
+	} {
+		body := `{"spec":{"containers":[{"name":"c","image":"i","resources":{` + resources + `}}]},"metadata":{"name":"p","labels":{"x":"1","x":"1"}}}`
+		var err error
+		quick(t, func() {
+			_, _, err = decodeBody(w.builtin("pods", "default", ""), []byte(body), resource.WriteOptions{FieldValidation: "Strict"})
+		})
+		refused(t, err, 400, "BadRequest", want)
+	}
+}
