@@ -144,15 +144,23 @@ func TestCostlyQuantitiesAreNotRead(t *testing.T) {
 		t.Error("it is read from the store")
 	}
 	_, v1 := autoscalers(t)
-	tree := crdtest.Parse(t, []byte(scaler))
-	annotations := object.Ensure(object.Ensure(tree, "metadata"), "annotations")
-	annotations["autoscaling.alpha.kubernetes.io/metrics"] = `[{"type":"Resource","resource":{"name":"cpu","targetAverageValue":` + bad + `}}]`
-	annotations["autoscaling.alpha.kubernetes.io/behavior"] = `{"scaleup":{"toleraNce":` + bad + `}}`
-	if _, err := v1.Shape.FromClient(tree, true); err != nil {
-		t.Error(err)
-	}
-	if len(object.Child(object.Child(tree, "metadata"), "annotations")) > 0 || object.TextAt(tree, "spec", "scaleTargetRef", "name") != "w" {
-		t.Errorf("got %v", tree)
+	for metrics, behavior := range map[string]string{
+		`"resource":{"name":"cpu","targetAverageValue":` + bad + `}`: `"toleraNce":` + bad,
+		// What is there twice is read twice, and a number as it is written.
+		`"object":{"targetValue":` + bad + `,"targetValue":"1"}`:       `"Tolerance":` + bad + `,"Tolerance":"1"`,
+		`"object":{"targetValue":` + bad + `},"object":{}`:             `"Tolerance":` + bad + `},"scaleUp":{"Tolerance":"1"`,
+		`"pods":{"targetAverageValue":` + strings.Trim(bad, `"`) + `}`: `"Tolerance":` + strings.Trim(bad, `"`),
+	} {
+		tree := crdtest.Parse(t, []byte(scaler))
+		annotations := object.Ensure(object.Ensure(tree, "metadata"), "annotations")
+		annotations["autoscaling.alpha.kubernetes.io/metrics"] = `[{"type":"Resource",` + metrics + `}]`
+		annotations["autoscaling.alpha.kubernetes.io/behavior"] = `{"scaleup":{` + behavior + `}}`
+		if _, err := v1.Shape.FromClient(tree, true); err != nil {
+			t.Error(err)
+		}
+		if len(object.Child(object.Child(tree, "metadata"), "annotations")) > 0 || object.TextAt(tree, "spec", "scaleTargetRef", "name") != "w" {
+			t.Errorf("got %v", tree)
+		}
 	}
 }
 

@@ -220,9 +220,8 @@ func withoutOurs(in map[string]string) map[string]string {
 
 // read tells whether text could be read.
 func read(text string, into any) bool {
-	var tree any
-	return text != "" && json.Unmarshal([]byte(text), &tree) == nil && quantity.CheckTree(tree, reflect.TypeOf(into)) == nil &&
-		json.Unmarshal([]byte(text), into) == nil
+	data := []byte(text)
+	return json.Valid(data) && quantity.CheckText(data, reflect.TypeOf(into)) == nil && json.Unmarshal(data, into) == nil
 }
 
 func annotate(annotations *map[string]string, name string, value any, is bool) error {
