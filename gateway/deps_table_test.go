@@ -36,7 +36,7 @@ var mayImport = map[string]string{
 	"crd/gotype":                "",
 	"crd/object":                "sdk/rawjson",
 	"crd/plan":                  "crd/cel/dyn crd/formats crd/object crd/schema",
-	"crd/quantity":              "crd/schema sdk/rawjson",
+	"crd/quantity":              "crd/schema crd/wire sdk/rawjson",
 	"crd/schema":                "",
 	"crd/priority":              "excerpt",
 	"crd/version":               "",

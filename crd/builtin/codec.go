@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -119,6 +120,9 @@ func (c *codec) read(stored []byte) (object.GoObject, error) {
 		return nil, err
 	}
 	typed := c.empty(envelope.APIVersion)
+	if err := quantity.CheckMessage(envelope.Raw, reflect.TypeOf(typed)); err != nil {
+		return nil, err
+	}
 	if err := typed.Unmarshal(envelope.Raw); err != nil {
 		return nil, err
 	}

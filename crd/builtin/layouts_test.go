@@ -143,6 +143,13 @@ func TestCostlyQuantitiesAreNotRead(t *testing.T) {
 	if _, err := d.Codec.Decode([]byte(claim)); err == nil {
 		t.Error("it is read from the store")
 	}
+	message, err := d.Codec.Encode(crdtest.Parse(t, []byte(strings.ReplaceAll(claim, bad, `"1234567890123"`))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Codec.Decode(bytes.ReplaceAll(message, []byte("1234567890123"), []byte(strings.Trim(bad, `"`)))); err == nil || !strings.Contains(err.Error(), "exponent") {
+		t.Errorf("in protobuf: %v", err)
+	}
 	_, v1 := autoscalers(t)
 	for metrics, behavior := range map[string]string{
 		`"resource":{"name":"cpu","targetAverageValue":` + bad + `}`: `"toleraNce":` + bad,

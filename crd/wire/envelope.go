@@ -124,6 +124,17 @@ type field struct {
 	start, end int
 }
 
+// EachValue calls do for all fields of a message that hold bytes, texts or messages, in
+// their order, until it fails. What is no message is an error.
+func EachValue(message []byte, do func(number int, value []byte) error) error {
+	return eachField(message, func(f field) error {
+		if f.value == nil {
+			return nil
+		}
+		return do(int(f.number), f.value)
+	})
+}
+
 // eachField calls do for all fields of a message, in their order, until it
 // fails.
 func eachField(message []byte, do func(field) error) error {
