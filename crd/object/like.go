@@ -2,6 +2,7 @@ package object
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
@@ -51,7 +52,7 @@ func (p *parser) knownFields() (k known) {
 }
 
 // fields reads the fields of an object at a depth. It finds none in text that is not
-// canonical.
+// canonical: what has a field twice, also in two spellings, of which the tree has the last.
 func (like Text) fields(depth int) (k known) {
 	if k.depth = depth; depth > maxLike {
 		return k
@@ -65,6 +66,9 @@ func (like Text) fields(depth int) (k known) {
 		key := w.Key()
 		if n := len(k.fields); n > 0 && bytes.Compare(k.fields[n-1].key, key) >= 0 {
 			return known{} // which of two would count, or be found
+		}
+		if bytes.IndexByte(key, '\\') >= 0 || !utf8.Valid(key) {
+			return known{} // it may be another spelling of one that is there
 		}
 		k.fields = append(k.fields, knownField{key, w.Value()})
 	}

@@ -16,6 +16,8 @@ func TestParsedLikeAnotherItIsTheSame(t *testing.T) {
 		`{"a\n":1}`, `{"a\\n":1}`, `{"a":"x","b":{"c":1}}`, `{"a":{"c":1},"b":"x"}`, `{"a":[{"b":1}],"b":{"a":[1]}}`, `{"b":{"a":[1]},"a":[{"b":2}]}`,
 		`{"metadata":{"managedFields":[` + entry + `],"name":"n"},"spec":{"x":1}}`, `{"metadata":{"managedFields":[` + entry + `],"name":"m"},"spec":{"x":1}}`,
 		`{"metadata":{"name":"n"},"spec":{"x":1,"y":"` + "\xff" + `"}}`, `{"metadata":{"name":"n","managedFields":{}},"spec":{"managedFields":[` + entry + `]}}`,
+		`{"aB":"old"}`, `{"aB":"old","a\u0042":"new"}`, `{"a\u0042":"new","aB":"old"}`, `{"\u0061":{"b":1},"a":{"b":2}}`, `{"a":1,"\u0061":2}`, `{"a":{"c":1},"\u0061":{"c":2}}`,
+		"{\"\xfe\":1,\"\xff\":2}", "{\"\xfe\":1}", "{\"\xff\":1}", `{"\ud800":1,"\ud801":2}`, `{"\ud800":1}`, `{"spec":{"aB":"old"}}`, `{"spec":{"aB":"old","a\u0042":"new"}}`,
 		` { "a" : 1 , "b" : {} }`, `{"a":1.5,"b":1e3}`, `{"a":null,"b":true,"c":""}`, `{"a":{},"b":{"c":{}}}`, `{"a":"{","b":{"c":{"d":1}}}`,
 	}
 	for range 3000 {
@@ -49,9 +51,30 @@ func TestParsedLikeAnotherItIsTheSame(t *testing.T) {
 	}
 }
 
+// One field may be spelt in two ways in the other one's text, of which its tree has the
+// last.
+func TestFieldsWithTwoSpellings(t *testing.T) {
+	for data, other := range map[string]string{
+		`{"aB":"old"}`:             `{"aB":"old","a\u0042":"new"}`,
+		`{"spec":{"aB":"old"}}`:    `{"spec":{"aB":"old","a\u0042":"new"}}`,
+		`{"spec":{"aB":"old"} }`:   `{"spec":{"aB":"old"},"spe\u0063":{"aB":"new"}}`,
+		"{\"\xfe\":\"old\"}":       "{\"\xfe\":\"old\",\"\xff\":\"new\"}",
+		`{"\ud800":"old","z":"z"}`: `{"\ud800":"old","\ud801":"new"}`,
+	} {
+		want, _, err := ParseObject([]byte(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := ParseLike([]byte(data), Text{[]byte(other), parsed(t, other)})
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s like %s: %v, %v", data, other, got, err)
+		}
+	}
+}
+
 func fieldsLike(r *rand.Rand, depth int) string {
 	var fields []string
-	for _, name := range []string{"a", "b", "managedFields", "metadata"} {
+	for _, name := range []string{"a", "b", "managedFields", "metadata", `\u0061`} {
 		switch n := r.IntN(9); {
 		case n < 2 && depth > 0:
 			fields = append(fields, `"`+name+`":{`+fieldsLike(r, depth-1)+`}`)
