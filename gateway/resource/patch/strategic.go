@@ -25,6 +25,9 @@ func decodeStrategic(body []byte, typed func() runtime.Object) (Patch, []string,
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
 	return func(from State) (map[string]any, []string, error) {
+		if err := checkMerging(from.Tree, changes, typed()); err != nil {
+			return nil, nil, err
+		}
 		tree, err := mergedStrategically(from.Tree, changes, typed())
 		switch {
 		case errors.Is(err, mergepatch.ErrBadJSONDoc), errors.Is(err, mergepatch.ErrBadPatchFormatForPrimitiveList),
