@@ -55,6 +55,32 @@ func TestManyFieldsAndItems(t *testing.T) {
 	}
 }
 
+// What is owned is reconciled in order, whether it is a member, has some below it, or both: what
+// is put into a set out of order moves all that is behind it.
+func TestReconcilesInOrder(t *testing.T) {
+	set := &fieldpath.Set{}
+	for i := range 300 {
+		e := named(fmt.Sprintf("x%03d", i))
+		if i%3 != 0 {
+			set.Members.Insert(e)
+		}
+		if i%3 != 1 {
+			set.Children.Descend(e).Members.Insert(named("y"))
+		}
+	}
+	last, n := "", 0
+	(&reconciler{}).below(set, func(e fieldpath.PathElement) *Type {
+		if n++; *e.FieldName <= last {
+			t.Errorf("%s after %s", *e.FieldName, last)
+		}
+		last = *e.FieldName
+		return nil
+	})
+	if n != 300 {
+		t.Errorf("%d of 300", n)
+	}
+}
+
 func named(name string) fieldpath.PathElement { return fieldpath.PathElement{FieldName: &name} }
 
 // What comes in order comes whole.

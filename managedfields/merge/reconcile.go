@@ -58,20 +58,17 @@ func (r *reconciler) replace() {
 }
 
 func (r *reconciler) below(set *fieldpath.Set, typeOf func(fieldpath.PathElement) *Type) {
-	visit := func(e fieldpath.PathElement, member bool) {
+	// All in one order, in which r.atomic grows at its end.
+	var parents fieldpath.PathElementSet
+	set.Children.Iterate(parents.Insert)
+	parents.Union(&set.Members).Iterate(func(e fieldpath.PathElement) {
 		t := typeOf(e)
 		if t == nil {
 			return // not in the schema
 		}
 		inner, has := set.Children.Get(e)
 		r.path = append(r.path, e)
-		r.visit(t, inner, member && !has)
+		r.visit(t, inner, !has)
 		r.path = r.path[:len(r.path)-1]
-	}
-	set.Children.Iterate(func(e fieldpath.PathElement) {
-		if !set.Members.Has(e) {
-			visit(e, false)
-		}
 	})
-	set.Members.Iterate(func(e fieldpath.PathElement) { visit(e, true) })
 }
