@@ -23,7 +23,7 @@ const (
 func (s *search) loss(obj map[string]any, f *finding) Loss {
 	out := Loss{
 		Pair: Pair{s.from.Name, s.to.Name}, Problem: f.problem, Field: f.field, Place: placeText(f.place),
-		Message: cut(f.message, 2*maxShown), Example: example(obj), shape: s.paths.shapeOf(obj),
+		Message: cut(f.message, 2*maxShown), Example: example(obj), shape: s.paths.shapeOf(obj), Back: f.back,
 	}
 	if f.hasHad {
 		out.Had = shown(f.had)

@@ -42,6 +42,7 @@ type finding struct {
 	said    string // what a failure says, but for values
 	words   string // and with words that the object has, too, as these may be the message's
 	without string // the fields that the object was spared, as they fail
+	back    bool   // it is the way back that fails
 }
 
 // keys are those by which it is known: of a failure there are two, as an object may
@@ -69,6 +70,7 @@ type journey struct {
 	from, to     end
 	converter    conversion.Converter
 	acknowledged []string
+	oneWay       bool // there may be no way back
 	temporary    func(error) bool
 	paths        paths
 	found        map[string]bool // the findings that are known, by their key
@@ -109,15 +111,24 @@ func (j *journey) run(ctx context.Context, obj map[string]any, times int) (*find
 	}
 	back, f, err := j.convert(ctx, tree, data, j.from.apiVersion)
 	if back == nil {
-		return f, err
+		return j.wayBack(f), err
 	}
 	if tree, err = j.read(back, j.from); err == nil {
 		err = j.from.Shape.FromStorage(tree)
 	}
 	if err != nil {
-		return j.failed(err, obj), nil
+		return j.wayBack(j.failed(err, obj)), nil
 	}
 	return j.compare(obj, tree), nil
+}
+
+// wayBack is what a failed way back comes to; nil where there may be none.
+func (j *journey) wayBack(f *finding) *finding {
+	if f == nil || j.oneWay {
+		return nil
+	}
+	f.back = true
+	return f
 }
 
 // convert converts an object, which is of and data; nil is for a failure, also one that

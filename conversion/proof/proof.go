@@ -32,6 +32,9 @@ type Options struct {
 	Objects int
 	// Pairs are those to look at; nil means each version with each other.
 	Pairs []Pair
+	// Stored are versions, by name, that objects may be stored at (status.storedVersions).
+	// One that is neither served nor written any more is converted from all the same.
+	Stored []string
 	// Acknowledged are paths of fields whose loss is meant; see [Covers].
 	Acknowledged []string
 	// PerSecond is how many conversions there may be in a second, so that who does them
@@ -40,6 +43,10 @@ type Options struct {
 	// Temporary tells that a failed conversion says nothing of the converter; nil
 	// means that none is.
 	Temporary func(error) bool
+	// BackToAll takes a failed way back for a loss of a version that is neither served nor
+	// stored at, too. Nobody reads there any more, so such a version may have no way back;
+	// where there is one, it is compared all the same.
+	BackToAll bool
 	// Branches guide the search to code that it did not reach, with as many objects
 	// again, in what is left of the budget; nil for a converter that tells nothing.
 	Branches Branches
@@ -81,6 +88,8 @@ type Loss struct {
 	Message string `json:"message,omitempty"`
 	// Example is the object, as YAML or JSON of at most 15 lines.
 	Example string `json:"example"`
+	// Back tells that it is the way back which fails.
+	Back bool `json:"-"`
 
 	shape string // of the example, as paths and types
 }
@@ -105,12 +114,13 @@ type Report struct {
 }
 
 // PairsOf are all pairs of the versions of a definition that objects can be read or
-// stored at, those from the version that objects are stored at first.
-func PairsOf(d *crd.Definition) []Pair {
+// stored at, those from the version that objects are stored at first; and those from
+// other versions, by name, that objects are stored at since these were.
+func PairsOf(d *crd.Definition, stored ...string) []Pair {
 	var all []Pair
 	for _, from := range d.Versions {
 		for _, to := range d.Versions {
-			if from != to && here(d, from) && here(d, to) {
+			if from != to && (here(d, from) || slices.Contains(stored, from.Name)) && here(d, to) {
 				all = append(all, Pair{from.Name, to.Name})
 			}
 		}
@@ -127,6 +137,13 @@ func PairsOf(d *crd.Definition) []Pair {
 	return all
 }
 
+// pairsFrom are the ways of an object that is at a version, which may be one that is only
+// read any more.
+func pairsFrom(d *crd.Definition, version string) []Pair {
+	return slices.DeleteFunc(PairsOf(d, version), func(p Pair) bool { return p.From != version })
+}
+
+// here tells that objects are read or written at a version.
 func here(d *crd.Definition, v *crd.Version) bool {
 	return v.Served || v.Name == d.StorageVersion
 }
@@ -142,7 +159,7 @@ func Prove(ctx context.Context, d *crd.Definition, c conversion.Converter, o Opt
 	}
 	pairs := o.Pairs
 	if pairs == nil {
-		pairs = PairsOf(d)
+		pairs = PairsOf(d, o.Stored...)
 	}
 	c = paced(conversion.Checked(c), o.PerSecond)
 	end := time.Now().Add(o.Budget)

@@ -41,6 +41,7 @@ func newSearch(d *crd.Definition, c conversion.Converter, p Pair, o Options) (*s
 		journey: journey{
 			from: end{from, d.APIVersion(p.From)}, to: end{to, d.APIVersion(p.To)},
 			converter: c, acknowledged: o.Acknowledged, temporary: o.Temporary, paths: made.paths, found: map[string]bool{},
+			oneWay: !here(d, from) && !o.BackToAll,
 		},
 		objects: made, most: o.Objects, fields: map[string]bool{}, failing: map[string]bool{}, told: map[string]bool{},
 		guide: newGuide(o.Branches),

@@ -33,7 +33,7 @@ func (s *search) shrink(ctx context.Context, obj map[string]any, f *finding) shr
 			times = 8
 		}
 		got, err := s.journey.run(ctx, made, times)
-		if err != nil || got == nil || got.problem != f.problem || f.problem != Fails && got.key() != f.key() {
+		if err != nil || got == nil || got.problem != f.problem || got.back != f.back || f.problem != Fails && got.key() != f.key() {
 			return false
 		}
 		best, size = shrunk{made, got}, weight(made)

@@ -32,8 +32,8 @@ func Stored(ctx context.Context, d *crd.Definition, c conversion.Converter, obje
 		if obj == nil {
 			continue
 		}
-		for _, p := range PairsOf(d) {
-			if p.From != from || ctx.Err() != nil {
+		for _, p := range pairsFrom(d, from) {
+			if ctx.Err() != nil {
 				continue
 			}
 			s := searches[p]
@@ -49,7 +49,11 @@ func Stored(ctx context.Context, d *crd.Definition, c conversion.Converter, obje
 			s.each(ctx, obj)
 		}
 	}
-	for _, p := range PairsOf(d) {
+	var versions []string
+	for _, v := range d.Versions {
+		versions = append(versions, v.Name)
+	}
+	for _, p := range PairsOf(d, versions...) {
 		if s := searches[p]; s != nil {
 			for _, l := range s.losses {
 				out = out.With(Report{Losses: []Loss{l.withoutValues()}})

@@ -71,3 +71,55 @@ func TestNothingThatStoredObjectsHoldIsTold(t *testing.T) {
 		t.Errorf("together: %+v", beside)
 	}
 }
+
+// Objects may be stored at a version that is neither served nor written any more: they are
+// converted from there. A way back, which nobody needs, has to keep what it is given, and
+// may be missing.
+func TestVersionsThatObjectsAreOnlyStoredAt(t *testing.T) {
+	const spec = `spec: {type: object, properties: {a: ` + text + `}}`
+	d := define(t, spec, spec)
+	d.Version("v2").Served = false
+	drop := func(o tree) { delete(child(o, "spec"), "a") }
+	forth := function.Converter(func(_ map[string]any, desired string) error {
+		if desired == "example.com/v2" {
+			return fmt.Errorf("nobody wants %s any more", desired)
+		}
+		return nil
+	})
+	object := []byte(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"n","namespace":"default"},"spec":{"a":"x"}}`)
+	retired := proof.Pair{From: "v2", To: "v1"}
+	if got := proof.PairsOf(d, "v2", "v9"); !slices.Equal(got, []proof.Pair{retired}) || len(proof.PairsOf(d, "v1")) > 0 {
+		t.Errorf("pairs are %v", got)
+	}
+	for what, c := range map[string]struct {
+		converter function.Converter
+		backToAll bool
+		want      string
+	}{
+		"forth it loses":         {ways(same, drop), false, "Lost spec"},
+		"back it loses":          {ways(drop, same), false, "Lost spec"},
+		"it keeps all":           {ways(same, same), true, ""},
+		"no way back":            {forth, false, ""},
+		"no way back, but asked": {forth, true, "ConversionFails "},
+	} {
+		o := proof.Options{Seed: 1, Budget: 5 * time.Minute, Objects: 20, Stored: []string{"v2", "v1"}, BackToAll: c.backToAll}
+		one, err := proof.Try(t.Context(), d, c.converter, tree{"apiVersion": "example.com/v2", "kind": "Widget", "metadata": tree{"name": "n", "namespace": "default"}, "spec": tree{"a": "x"}}, o)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		for where, losses := range map[string][]proof.Loss{"one": one, "stored": proof.Stored(t.Context(), d, c.converter, [][]byte{object}, o).Losses, "made": proof.Prove(t.Context(), d, c.converter, o).Losses} {
+			got := ""
+			for _, l := range losses {
+				if got += fmt.Sprint(l.Problem, " ", l.Field); l.Pair != retired || l.Back != (l.Problem == proof.Fails) {
+					t.Errorf("%s, %s: %+v", what, where, l)
+				}
+			}
+			if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+				t.Errorf("%s, %s: %q, want %q", what, where, got, c.want)
+			}
+		}
+	}
+	if got := proof.Prove(t.Context(), d, ways(same, drop), proof.Options{Objects: 20}); got.Verdict != proof.Lossless || got.Tried > 0 {
+		t.Errorf("nothing is stored: %+v", got)
+	}
+}

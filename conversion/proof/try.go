@@ -26,10 +26,7 @@ func Try(ctx context.Context, d *crd.Definition, c conversion.Converter, obj map
 		return nil, errors.New("the object cannot be read at its version")
 	}
 	c = conversion.Checked(c)
-	for _, p := range PairsOf(d) {
-		if p.From != from.Name {
-			continue
-		}
+	for _, p := range pairsFrom(d, from.Name) {
 		s, err := newSearch(d, c, p, o)
 		if err != nil {
 			return losses, err

@@ -80,7 +80,8 @@ func servesOnly(version string) func(o *unstructured.Unstructured) {
 }
 
 // dropping is a plugin that loses fields of spec by the host of the converter's URL:
-// "a" and "b" lose that field, "ab" both, "fails" all objects, and "away" is not there.
+// "a" and "b" lose that field, "ab" both, "fails" all objects, "forth" converts none to v2,
+// and "away" is not there.
 func dropping(objects ...map[string]any) conversionLoss {
 	return conversionLoss{
 		any: func(_ context.Context, gr schema.GroupResource) (bool, error) {
@@ -113,6 +114,10 @@ func (c drops) Convert(_ context.Context, desired string, objects [][]byte) (out
 		return nil, errors.New("nobody listens")
 	case "fails":
 		return nil, verdict{errors.New("no such thing")}
+	case "forth", "forth/":
+		if desired == "example.com/v2" {
+			return nil, verdict{errors.New("no way back")}
+		}
 	}
 	for _, o := range objects {
 		var tree map[string]any
@@ -193,6 +198,35 @@ func TestConvertersThatStoredObjectsNeed(t *testing.T) {
 		}
 		if got := strings.Join(w.warned, "; "); got != c.warned {
 			t.Errorf("%s: warned %q, want %q", what, got, c.warned)
+		}
+	}
+}
+
+// Objects at a version that is served no more are converted from it, and back if that was
+// possible before.
+func TestConvertersThatObjectsOfARetiredVersionNeed(t *testing.T) {
+	retired := func(o *unstructured.Unstructured) {
+		servesOnly("v1")(o)
+		gvr.Section(o, "status")["storedVersions"] = []any{"v2", "v1"}
+	}
+	there := tab("n", map[string]any{"a": "1", "b": "2"})
+	there["apiVersion"] = "example.com/v2"
+	const refused = `CustomResourceDefinition.apiextensions.k8s.io "crontabs.example.com" is invalid: spec.conversion: Forbidden: objects may be stored at v2 (status.storedVersions), and v1 is served: ` +
+		`the new converter converts less than the present one: of "n/o" between v2 and v1 it `
+	const todo = `; migrate the objects and serve one version first, or set the annotation conversion.wasmgate.dev/allow-loss to "true"`
+	const says = "says: conversion webhook for example.com/v2, Kind=CronTab failed: "
+	for what, c := range map[string]struct{ old, now, want string }{
+		"one that loses a field":         {"https://x", "https://b", refused + "loses spec.b" + todo},
+		"one that loses as much":         {"https://b", "https://b/", ""},
+		"one that keeps all":             {"https://b", "https://x", ""},
+		"one that fails":                 {"https://x", "https://fails", refused + says + "no such thing" + todo},
+		"one without a way back":         {"https://x", "https://forth", refused + "says: conversion webhook for example.com/v1, Kind=CronTab failed: no way back" + todo},
+		"neither has a way back":         {"https://forth", "https://forth/", ""},
+		"one that fails, and never came": {"https://forth", "https://fails", refused + says + "no such thing" + todo},
+	} {
+		w := &write{old: defined(t, c.old, retired), now: defined(t, c.now, retired), operation: admission.Update, resource: gvr.Definitions}
+		if got := textOf(dropping(there).Validate(t.Context(), w)); got != c.want || len(w.warned) > 0 {
+			t.Errorf("%s: %s (warned %q)\nwant %s", what, got, w.warned, c.want)
 		}
 	}
 }

@@ -62,7 +62,9 @@ func (p conversionLoss) takesOver(ctx context.Context, gr schema.GroupResource, 
 			return "", fmt.Sprintf("spec.conversion: the new converter does not convert all that is stored, and the former one could not be asked: %v", err), nil
 		}
 		losses = slices.DeleteFunc(losses, func(l proof.Loss) bool {
-			return slices.ContainsFunc(known, func(k proof.Loss) bool { return k.Pair == l.Pair && k.Problem == l.Problem && k.Field == l.Field })
+			return slices.ContainsFunc(known, func(k proof.Loss) bool {
+				return k.Pair == l.Pair && k.Problem == l.Problem && k.Field == l.Field && k.Back == l.Back
+			})
 		})
 		if len(losses) > 0 {
 			u := unstructured.Unstructured{Object: one}
@@ -110,7 +112,7 @@ func (c candidate) losses(ctx context.Context, o map[string]any) ([]proof.Loss, 
 	if c.converter == nil || c.definition.At(version) == nil {
 		return nil, nil
 	}
-	all, err := proof.Try(ctx, c.definition, c.converter, o, proof.Options{Temporary: isAway})
+	all, err := proof.Try(ctx, c.definition, c.converter, o, proof.Options{Temporary: isAway, BackToAll: true})
 	if err != nil && (ctx.Err() != nil || isAway(err)) {
 		return nil, err
 	}

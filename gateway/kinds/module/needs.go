@@ -50,6 +50,20 @@ func Needs(tree map[string]any) []plugins.Conversion {
 	return needed
 }
 
+// Retired are the versions that objects of a definition may be stored at, though they are
+// neither served nor written at it any more. They end with a migration, which no generation
+// tells.
+func Retired(definition *unstructured.Unstructured) (retired []string) {
+	storage, served := versionsOf(definition.Object)
+	stored, _, _ := unstructured.NestedStringSlice(definition.Object, "status", "storedVersions")
+	for _, name := range stored {
+		if name != storage && !slices.Contains(served, name) {
+			retired = append(retired, name)
+		}
+	}
+	return retired
+}
+
 // versionsOf are the versions of a definition.
 func versionsOf(tree map[string]any) (storage string, served []string) {
 	versions, _, _ := unstructured.NestedFieldNoCopy(tree, "spec", "versions")

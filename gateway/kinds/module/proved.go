@@ -103,7 +103,11 @@ func Basis(definition *unstructured.Unstructured) string {
 func ProofInputs(obj, definition *unstructured.Unstructured) string {
 	_, acknowledged := ProofAsked(obj)
 	slices.Sort(acknowledged)
-	text, err := json.Marshal([]any{proofEdition, Basis(definition), acknowledged, obj.GetAnnotations()[RetryAnnotation]})
+	basis := []any{proofEdition, Basis(definition), acknowledged, obj.GetAnnotations()[RetryAnnotation]}
+	if retired := Retired(definition); len(retired) > 0 {
+		basis = append(basis, retired)
+	}
+	text, err := json.Marshal(basis)
 	if err != nil { // they are texts
 		return ""
 	}

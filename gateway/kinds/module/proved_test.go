@@ -66,6 +66,7 @@ func TestWhatAProofDependsOn(t *testing.T) {
 	}
 	for text, same := range map[string]bool{
 		spec + `,"scope":"Cluster"}}`: true, spec + `,"preserveUnknownFields":true}}`: false, strings.ReplaceAll(spec, "v1", "v2") + `}}`: false, strings.ReplaceAll(spec, "None", "Webhook") + `}}`: false,
+		spec + `},"status":{"storedVersions":["v0"]}}`: false, strings.ReplaceAll(spec, `"v1"`, `"v1","storage":true`) + `}}`: false,
 	} {
 		if got := module.ProofInputs(mod, read(t, text)) == inputs; got != same {
 			t.Errorf("%s: the same inputs: %v", text, got)

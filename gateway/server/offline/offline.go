@@ -172,6 +172,7 @@ func (Tools) Prove(ctx context.Context, what workbench.Proof) (workbench.Finding
 	defer r.close()
 	o := proof.Options{
 		Seed: what.Seed, Budget: what.Budget, Objects: what.Objects, Pairs: pairs, Acknowledged: append(r.acknowledged, what.Acknowledged...), Temporary: temporary,
+		BackToAll: len(what.Pairs) > 0,
 	}
 	if r.branches != nil {
 		o.Branches = r.branches

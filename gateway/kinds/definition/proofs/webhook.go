@@ -38,5 +38,5 @@ func Webhook(ctx context.Context, obj *unstructured.Unstructured, b Bounds) (pro
 		return proof.Report{}, err
 	}
 	defer w.Close()
-	return proof.Prove(ctx, d, w, proof.Options{Seed: 1, Budget: b.Budget, Objects: objects, Acknowledged: b.Acknowledged, PerSecond: perSecond, Temporary: webhook.Unreachable}), nil
+	return proof.Prove(ctx, d, w, proof.Options{Seed: 1, Budget: b.Budget, Objects: objects, Acknowledged: b.Acknowledged, PerSecond: perSecond, Temporary: webhook.Unreachable, Stored: c.Status.StoredVersions}), nil
 }

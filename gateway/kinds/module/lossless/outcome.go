@@ -20,9 +20,9 @@ const (
 	reasonUnknown  = "NotProved"
 )
 
-// State names a definition as it is now.
+// State names a definition as it is now, with the versions that objects are only stored at.
 func State(d *unstructured.Unstructured) string {
-	return fmt.Sprintf("%s %s %d", d.GetName(), d.GetUID(), d.GetGeneration())
+	return fmt.Sprintf("%s %s %d %s", d.GetName(), d.GetUID(), d.GetGeneration(), module.Retired(d))
 }
 
 // Outcome is what came of a proof, in words.

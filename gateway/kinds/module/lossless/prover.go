@@ -43,7 +43,7 @@ func (p Prover) Prove(ctx context.Context, name string, obj *unstructured.Unstru
 	if err != nil {
 		return proof.Report{}, err
 	}
-	o := proof.Options{Seed: 1, Budget: budget, Objects: objects, Acknowledged: acknowledged, Temporary: temporary, Branches: branches}
+	o := proof.Options{Seed: 1, Budget: budget, Objects: objects, Acknowledged: acknowledged, Temporary: temporary, Branches: branches, Stored: c.Status.StoredVersions}
 	report := proof.Prove(ctx, d, p.Converter(name), o)
 	if p.Stored == nil {
 		return report, nil

@@ -88,3 +88,32 @@ func (f fails) Convert(context.Context, string, [][]byte) ([][]byte, error) {
 	return nil, &plugins.CallError{Kind: f.kind, Reason: "so it is"}
 }
 func (fails) Epoch() uint64 { return 1 }
+
+// A version that objects are only stored at is proved, until nothing is stored at it.
+func TestVersionsThatAreOnlyStoredAreProved(t *testing.T) {
+	d := &unstructured.Unstructured{Object: controllertest.CRDTree("ks", "K", "v1beta1", "v1")}
+	versions, _, _ := unstructured.NestedSlice(d.Object, "spec", "versions")
+	versions[0].(map[string]any)["served"] = false
+	prover := lossless.Prover{Converter: func(string) *conversion.Bulk {
+		return conversion.Batched(function.Converter(func(o map[string]any, _ string) error {
+			if meta, ok := o["metadata"].(map[string]any); ok {
+				delete(meta, "labels")
+			}
+			return nil
+		}), conversion.Batch{})
+	}}
+	states := map[string]bool{}
+	for _, stored := range [][]string{{"v1beta1", "v1"}, {"v1"}} {
+		if err := errors.Join(unstructured.SetNestedSlice(d.Object, versions, "spec", "versions"), unstructured.SetNestedStringSlice(d.Object, stored, "status", "storedVersions")); err != nil {
+			t.Fatal(err)
+		}
+		report, err := prover.Prove(t.Context(), "m", d, nil, nil)
+		if loses := len(stored) > 1; err != nil || (report.Verdict == proof.Lossy) != loses || (report.Tried > 0) != loses {
+			t.Errorf("stored at %s: %+v, %v", stored, report, err)
+		}
+		states[lossless.State(d)] = true
+	}
+	if len(states) != 2 {
+		t.Errorf("the states are %v", states)
+	}
+}
