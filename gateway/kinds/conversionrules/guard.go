@@ -90,12 +90,12 @@ func (g *guard) binds(ctx context.Context, a admission.Attributes) error {
 	return g.judge(ctx, a, obj, at, []*unstructured.Unstructured{now})
 }
 
-// changes judges rules that are bound. Those of which nothing but the status changes are
-// left alone.
+// changes judges rules that are bound, new ones of whose name a definition spoke before,
+// too. Those of which nothing but the status changes are left alone.
 func (g *guard) changes(ctx context.Context, a admission.Attributes) error {
 	obj := a.GetObject()
 	old, err := a.GetOldObject(ctx)
-	if err != nil || old == nil || reflect.DeepEqual(gvr.Section(old, "spec"), gvr.Section(obj, "spec")) {
+	if err != nil || old != nil && reflect.DeepEqual(gvr.Section(old, "spec"), gvr.Section(obj, "spec")) {
 		return err
 	}
 	if err := g.objects.Fresh(ctx); err != nil {

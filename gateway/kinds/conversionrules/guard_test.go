@@ -83,6 +83,17 @@ func TestRulesThatLoseAreNotBound(t *testing.T) {
 	g.write(gvr.Definitions, "ks.example.com", `{"metadata":{"labels":{"a":"b"}}}`, "<nil>", "") // what is bound stays changeable
 }
 
+// Rules that are made after a definition that names them are judged as if they came first.
+func TestRulesThatLoseAreNotMadeForADefinition(t *testing.T) {
+	g := newGate(t)
+	rules := func(proof, more string) string {
+		return `{"apiVersion":"wasmgate.dev/v1","kind":"ConversionRules","metadata":{"name":"ks"},` + specOf(proof, more)[1:]
+	}
+	g.write(gvr.Definitions, "", definition, "<nil>", `there are no ConversionRules "ks"`)
+	g.write(gvr.Rules, "", rules(`"Enforce"`, ""), `spec.conversions: Invalid value: "ks": the rules lose what they convert for ks.example.com: Lost of zone, v1 to v2 and back`, "")
+	g.write(gvr.Rules, "", rules(`"Enforce"`, `,{"keep":{"field":"zone"}}`), "<nil>", "")
+}
+
 // Rules that nothing is bound to have nothing to prove: they wait for no proofs of others.
 func TestRulesThatAreNotBoundWaitForNobody(t *testing.T) {
 	guarded := newGuard(nil)
