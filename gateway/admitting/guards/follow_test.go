@@ -2,6 +2,7 @@ package guards_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -111,5 +112,45 @@ func TestFolderIsFollowed(t *testing.T) {
 		synctest.Wait()
 		w.write(file, good)
 		step("nobody follows", "", false, 2)
+	})
+}
+
+// What is not accepted for a reason that passes is tried again, and nothing else is.
+func TestWhatIsNotAcceptedJustNowIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := forPlugin(t, "ValidatingAdmissionPolicy")
+		file := filepath.Join(w.folder, "a.yaml")
+		good := document("ValidatingAdmissionPolicy", "p", "spec: {"+matches+checks+"}")
+		w.write(file, good)
+		all, err := guards.New(t.Context(), w.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, asked := all.Folder("ValidatingAdmissionPolicy"), 0
+		var refuse error
+		if err := f.Accept(t.Context(), func(context.Context, *guards.State) error { asked++; return refuse }); err != nil {
+			t.Fatal(err)
+		}
+		following, end := context.WithCancel(t.Context())
+		go all.Follow(following)
+		step := func(what string, err error, write string, after time.Duration, times, inForce int) {
+			t.Helper()
+			if refuse, asked = err, 0; write != "" {
+				w.write(file, write)
+			}
+			<-time.After(after)
+			synctest.Wait()
+			if asked != times || len(f.Current().Objects) != inForce || (f.Trouble() == nil) != (err == nil) {
+				t.Errorf("%s: asked %d times, want %d; %d objects; %v", what, asked, times, len(f.Current().Objects), f.Trouble())
+			}
+		}
+		busy := fmt.Errorf("module: %w", guards.Passing{Err: errors.New("it is being compiled")})
+		step("it is busy", busy, good+settings, 2*time.Second, 1, 1)
+		step("and stays so", busy, "", 20*time.Second, 2, 1)
+		step("it has time", nil, "", 10*time.Second, 1, 2)
+		step("and was asked", nil, "", time.Minute, 0, 2)
+		step("it wants nothing of it", errors.New("no"), good, time.Minute, 1, 2)
+		end()
+		synctest.Wait()
 	})
 }

@@ -18,6 +18,21 @@ import (
 // pollInterval is how often folders are looked at.
 const pollInterval = 500 * time.Millisecond
 
+// retryPause is after how long what was not accepted for a [Passing] reason is tried again.
+const retryPause = 10 * time.Second
+
+// Passing is why what a folder says is not accepted just now, though it may be later.
+type Passing struct {
+	// Err is the reason.
+	Err error
+}
+
+// Error implements error.
+func (p Passing) Error() string { return p.Err.Error() }
+
+// Unwrap is the reason.
+func (p Passing) Unwrap() error { return p.Err }
+
 // Config is what guards are made of. All fields are required.
 type Config struct {
 	// Path is the AdmissionConfiguration.
@@ -44,12 +59,15 @@ type Guards struct {
 type Folder struct {
 	reader
 	current atomic.Pointer[State]
-	// accept prepares what is to be in force, and refuses it.
+	// accept prepares what is to be in force, and refuses it: with [Passing] until it is
+	// asked again.
 	accept func(context.Context, *State) error
 
-	// Only of who follows: what was seen last, and whether looking failed since.
+	// Only of who follows: what was seen last, whether looking failed since, and when to
+	// try it again, zero for when it is another.
 	seen sight
 	lost bool
+	due  time.Time
 
 	mu      sync.Mutex
 	trouble error
@@ -161,13 +179,16 @@ func (f *Folder) reread(ctx context.Context) (news bool, err error) {
 		f.lost = true
 		return f.settle(nil, err), err
 	}
-	if now.same(f.seen) && !f.lost {
+	if again := !f.due.IsZero() && !time.Now().Before(f.due); now.same(f.seen) && !f.lost && !again {
 		return false, nil
 	}
-	f.seen, f.lost = now, false
+	f.seen, f.lost, f.due = now, false, time.Time{}
 	s, err := f.read(ctx, now)
 	if err == nil && s.Hash != f.Current().Hash && f.accept != nil {
 		err = f.accept(ctx, s)
+	}
+	if errors.As(err, &Passing{}) {
+		f.due = time.Now().Add(retryPause)
 	}
 	return f.settle(s, err), err
 }

@@ -77,7 +77,7 @@ func (f *Folder) use(ctx context.Context, s *guards.State) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.load(ctx, next); err != nil {
-		return errors.Join(err, f.load(ctx, f.loaded)) // of what has begun to serve
+		return refusal(err, f.load(ctx, f.loaded)) // of what has begun to serve
 	}
 	for name := range f.loaded {
 		if _, still := next[name]; !still {
@@ -87,6 +87,20 @@ func (f *Folder) use(ctx context.Context, s *guards.State) error {
 	f.loaded = next
 	f.trust.Use(trusted)
 	return nil
+}
+
+// refusal is why modules do not serve, and what those of before say to that, nil where they
+// serve again.
+func refusal(err, again error) error {
+	passes := func(err error) bool {
+		var refused *plugins.LoadError
+		return err != nil && !(errors.As(err, &refused) && refused.Reason.Final())
+	}
+	all := errors.Join(err, again)
+	if passes(err) || passes(again) {
+		return guards.Passing{Err: all}
+	}
+	return all
 }
 
 // load lets modules serve, but in safe mode.

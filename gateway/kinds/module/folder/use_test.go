@@ -116,6 +116,25 @@ func TestModulesOfAFolderServeAllOrNone(t *testing.T) {
 	}
 }
 
+// Modules that were not loaded for what may pass are to be tried again, and those that were
+// to serve again, too.
+func TestWhichRefusalsPass(t *testing.T) {
+	final, slow := &plugins.LoadError{Reason: plugins.Malformed}, &plugins.LoadError{Reason: plugins.Slow}
+	for _, c := range []struct {
+		err, again error
+		passes     bool
+	}{{final, nil, false}, {slow, nil, true}, {fmt.Errorf("a: %w", slow), nil, true}, {errors.New("no room"), nil, true}, {final, slow, true}, {final, final, false}} {
+		err := refusal(c.err, c.again)
+		if errors.As(err, &guards.Passing{}) != c.passes || err.Error() != errors.Join(c.err, c.again).Error() {
+			t.Errorf("%v, %v: %#v", c.err, c.again, err)
+		}
+	}
+	f, _ := newFolder(t, false)
+	if err := f.use(t.Context(), &guards.State{Objects: []guards.Object{file("c", "bad", nil)}}); !errors.As(err, &guards.Passing{}) {
+		t.Errorf("%#v", err)
+	}
+}
+
 // In safe mode none is loaded, but their names are taken and mistakes are told.
 func TestNoModuleOfAFolderServesInSafeMode(t *testing.T) {
 	f, l := newFolder(t, true)
