@@ -70,6 +70,47 @@ func TestWhatAReportHasOfAFolder(t *testing.T) {
 	}
 }
 
+// Of parameters a report has no more than their names, and a digest by which they can be
+// told apart: who may see reports need not be allowed to read them.
+func TestAReportHasNoParameters(t *testing.T) {
+	definitions, err := builtin.All(builtin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const plugin = "ValidatingAdmissionPolicy"
+	digests := map[string]bool{}
+	for _, secret := range []string{"aHVudGVyMg==", "aHVudGVyMw=="} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"config.yaml": "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n- {name: " + plugin + ", path: plugin.yaml}\n",
+			"plugin.yaml": fmt.Sprintf("{apiVersion: apiserver.config.k8s.io/v1, kind: %sConfiguration, staticManifestsDir: %s}", plugin, dir+"/folder"),
+			"folder/a.yaml": "{apiVersion: admissionregistration.k8s.io/v1, kind: " + plugin + ", metadata: {name: p.static.k8s.io}, spec: {validations: [{expression: 'true'}]," +
+				" matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}}}\n" +
+				"---\n{apiVersion: v1, kind: Secret, metadata: {name: token, namespace: default}, data: {token: " + secret + "}}\n",
+		} {
+			if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := guards.New(t.Context(), guards.Config{Path: filepath.Join(dir, "config.yaml"), Allowed: true, Admits: func(string) bool { return true }, Definitions: definitions, Told: func(string, *guards.State, error) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := folderOf(plugin, all.Folder(plugin))
+		if len(f.Objects) != 2 {
+			t.Fatalf("%+v", f)
+		}
+		policy, parameter := f.Objects[0], f.Objects[1]
+		if policy.Object == nil || parameter.Object != nil || parameter.Kind != "Secret" || parameter.Namespace != "default" || parameter.Name != "token" || strings.Contains(fmt.Sprintf("%+v", f), secret) {
+			t.Errorf("%+v", f)
+		}
+		digests[parameter.ContentDigest] = true
+	}
+	if len(digests) != 2 || digests[""] {
+		t.Errorf("the digests are %v", digests)
+	}
+}
+
 func world() *controllertest.Objects {
 	return controllertest.New(&crd.Definition{Group: reports.Group, Plural: reports.Resource, Kind: "GuardReport", StorageVersion: "v1", KeyPrefix: reports.Resource})
 }
