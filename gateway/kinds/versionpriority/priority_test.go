@@ -249,6 +249,21 @@ func TestASlowModuleIsAskedAgain_WP03(t *testing.T) {
 	w.expect("one", "Ready", "True", "Ordered", "", kubernetes)
 }
 
+// A module that has no room, no time, or is not ready to be asked keeps the order that it gave.
+func TestWhileAModuleIsBusyItsOrderStays(t *testing.T) {
+	for _, kind := range []plugins.ErrorKind{plugins.NoRoom, plugins.NotReady, plugins.Deadline} {
+		w := newWorld(t)
+		w.module("m", "backwards", plugins.Prioritize)
+		w.bind("one", "m", "example.com")
+		w.expect("one", "Ready", "True", "Ordered", "", backwards)
+		w.modules.mu.Lock()
+		w.modules.fails["busy"] = &plugins.CallError{Module: "m", Kind: kind, Reason: "it is busy"}
+		w.modules.mu.Unlock()
+		w.module("m", "busy", plugins.Prioritize)
+		w.expect("one", "Ready", "False", "CallFailed", "it is busy", backwards)
+	}
+}
+
 func TestOfTwoThatNameAGroupTheOlderOrdersIt_WP03(t *testing.T) {
 	w := newWorld(t)
 	w.module("back", "backwards", plugins.Prioritize)

@@ -109,7 +109,7 @@ func (c *Controller) status(ctx context.Context, vp *priority.Object, owners map
 }
 
 // order is what becomes of one group that the object orders. While a module is
-// being loaded, the order that it gave before stays.
+// being loaded, or is busy, the order that it gave before stays.
 func (c *Controller) order(ctx context.Context, vp *priority.Object, m orderer, group string) (g priority.Group, reason string, failed error) {
 	g.Group = group
 	if m.reason == ModuleLoading {
@@ -131,7 +131,8 @@ func (c *Controller) order(ctx context.Context, vp *priority.Object, m orderer, 
 	order, again, err := c.ask(ctx, vp.Name, m, group, versions)
 	if err != nil {
 		g.Message = gvr.Shorten(err.Error())
-		if again {
+		if again { // as while it is being loaded
+			g.Versions = vp.Status.Order(group)
 			return g, CallFailed, err
 		}
 		if call := (*plugins.CallError)(nil); !errors.As(err, &call) {
