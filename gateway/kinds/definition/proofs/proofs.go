@@ -8,6 +8,7 @@ package proofs
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"time"
@@ -100,10 +101,10 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 		return nil
 	}
 	_, acknowledged := askedOf(obj)
-	meant := fmt.Sprintf(" %q", acknowledged) // which the generation does not tell
-	inputs := fmt.Sprint(obj.GetUID(), " ", obj.GetGeneration(), meant)
+	besides := besidesOf(acknowledged, module.Retired(obj)) // which the generation does not tell
+	inputs := fmt.Sprint(obj.GetUID(), " ", obj.GetGeneration(), besides)
 	changed := last.Inputs != inputs
-	if known := last.Inputs == "" || strings.HasSuffix(last.Inputs, meant); known && said != nil && said.ObservedGeneration == obj.GetGeneration() && said.Status != metav1.ConditionUnknown {
+	if said != nil && said.ObservedGeneration == obj.GetGeneration() && said.Status != metav1.ConditionUnknown && toldBesides(said.Message) == besides {
 		c.tried[key.Name] = module.Proved{Inputs: inputs}
 		return nil
 	}
@@ -124,7 +125,37 @@ func (c *Controller) Reconcile(ctx context.Context, q controller.Queue, key cont
 	if last.Again() {
 		q.AddAfter(key, last.Due(time.Now()))
 	}
-	return gvr.IgnoreNotFound(c.report(ctx, key.Name, lossless.ConditionOf([]*unstructured.Unstructured{obj}, func(*unstructured.Unstructured) module.Proved { return last }, obj.GetGeneration())))
+	condition := lossless.ConditionOf([]*unstructured.Unstructured{obj}, func(*unstructured.Unstructured) module.Proved { return last }, obj.GetGeneration())
+	condition.Message += besides
+	return gvr.IgnoreNotFound(c.report(ctx, key.Name, condition))
+}
+
+// The texts that begin what a condition says at its end of [besidesOf], and how long that is
+// at most.
+const (
+	besidesBegin = "\nproved with "
+	maxBesides   = 512
+)
+
+// besidesOf is what a proof depends on besides the generation, as the condition tells it: the
+// losses that are meant, and the versions that objects are only stored at; "" for neither.
+func besidesOf(acknowledged, retired []string) string {
+	if len(acknowledged) == 0 && len(retired) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("acknowledged losses %q, versions that are only stored %q", acknowledged, retired)
+	if len(text) > maxBesides {
+		text = fmt.Sprintf("acknowledged losses and stored versions of the digest %x", sha256.Sum256([]byte(text)))
+	}
+	return besidesBegin + text
+}
+
+// toldBesides is what a message says of that.
+func toldBesides(message string) string {
+	if at := strings.LastIndex(message, besidesBegin); at >= 0 {
+		return message[at:]
+	}
+	return ""
 }
 
 // askedOf is what a definition asks for, and the paths of fields whose loss is meant.
