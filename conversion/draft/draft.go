@@ -129,6 +129,9 @@ type unit struct {
 	common bool
 	// heir is a field of both versions that is called after it, "" for none.
 	heir string
+	// namesake is a field of the other version at the place that it has, or that it left
+	// for that one; nil for none.
+	namesake *unit
 	// tokens are the words of its name, and above those of the field that it is in.
 	tokens, above []string
 }

@@ -13,6 +13,11 @@ import (
 // rest says what becomes of the fields that found no counterpart: the one version keeps
 // those of the other in annotations.
 func (w *work) rest() {
+	for i := range w.ops {
+		if of := w.ops[i].of; of != nil {
+			w.ops[i].Certain = of.sure // that it is something else than its namesake
+		}
+	}
 	for _, u := range w.fresh {
 		if u.used {
 			continue
@@ -93,6 +98,10 @@ func (w *work) leftover(u *unit, of func(couple) *unit, mine, theirs pool) Op {
 		}
 	}
 	near := map[[2]*unit]bool{}
+	if other := u.namesake; other != nil && !u.sure && !other.sure {
+		near[[2]*unit{u, other}] = true
+		unsure("the same field, with another type: write it by hand")
+	}
 	for _, c := range w.candidates {
 		if isPrefix(u.steps, of(c).steps) && !c.a.sure && !c.b.sure {
 			near[[2]*unit{c.a, c.b}], near[[2]*unit{c.b, c.a}] = true, true

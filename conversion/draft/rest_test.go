@@ -129,3 +129,17 @@ func TestFieldsOfItemsAreLost(t *testing.T) {
 			"list[*].weight: v1 has nothing like it, and annotations keep nothing of items: at v1 it is lost?", "list[*].zone: remove?")
 	}
 }
+
+// Whether a field of the same name and of another type is the same one nobody knows: what makes
+// room for it is certain only where it is certain what became of the field that was there.
+func TestFieldsThatMakeRoom(t *testing.T) {
+	const other = "the same field, with another type: write it by hand"
+	labels := func(s string) string { return `{"spec":{"type":"object","properties":{"labels":` + s + `}}}` }
+	expectGuess(t, "a text, and a map", labels(`{"type":"string"}`), labels(`{"type":"object","additionalProperties":{"type":"string"}}`),
+		"spec.labels: rename to labelsOfV1?", "spec.labels: restore? | "+other, "spec.labelsOfV1: keep? | "+other)
+	object := `{"type":"object","properties":{"repository":{"type":"string"},"tag":{"type":"string"}}}`
+	expectGuess(t, "a text whose parts are told", `{"image":{"type":"string","description":"As repository:tag."}}`, `{"image":`+object+`}`,
+		"image: rename to imageOfV1", "image: restore", "imageOfV1: split by : into image.repository,image.tag")
+	expectGuess(t, "in items", `{"l":{"type":"array","items":{"type":"object","properties":{"f":{"type":"string"}}}}}`, `{"l":{"type":"array","items":{"type":"object","properties":{"f":{"type":"object"}}}}}`,
+		"l[*].f: rename to fOfV1?", "l[*].f: v1 has nothing like it, and annotations keep nothing of items: at v1 it is lost? | "+other, "l[*].fOfV1: remove? | "+other)
+}

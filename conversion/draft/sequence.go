@@ -19,8 +19,9 @@ type sequence struct {
 type placed struct {
 	Op
 	moved []string
-	// room is the place that it made free.
+	// room is the place that it made free, and of what left that for a namesake.
 	room []string
+	of   *unit
 	// behind are the operations that follow at once.
 	behind []Op
 }

@@ -47,14 +47,14 @@ func (w *work) properties(at []string, a, b *schema, level int) {
 		}
 		if !shared || !alike(&one, &other) {
 			was := steps
+			var namesake *unit
 			if shared {
 				was = w.aside(steps)
-				w.gather(&w.fresh, steps, &other, slices.Contains(b.Required, name), level+1, true)
+				namesake = w.gather(&w.fresh, steps, &other, slices.Contains(b.Required, name), level+1, true)
 			}
-			first := len(w.gone)
-			w.gather(&w.gone, was, &one, slices.Contains(a.Required, name), level+1, true)
-			if first < len(w.gone) {
-				w.gone[first].heir = heir(at, name, a, b)
+			if u := w.gather(&w.gone, was, &one, slices.Contains(a.Required, name), level+1, true); u != nil {
+				u.heir = heir(at, name, a, b)
+				w.pair(u, namesake)
 			}
 			continue
 		}
@@ -90,19 +90,27 @@ func heir(at []string, name string, a, b *schema) string {
 func (w *work) aside(steps []string) []string {
 	name := steps[len(steps)-1]
 	to := beside(steps, name+"Of"+strings.ToUpper(w.from[:1])+w.from[1:])
-	w.move(steps, to, Op{At: path(steps), Certain: true, Why: fmt.Sprintf("%s has something else of that name, so it makes room first", w.to)})
+	w.move(steps, to, Op{At: path(steps), Why: fmt.Sprintf("%s has something of another type by that name, so it makes room first", w.to)})
 	made := &w.ops[len(w.ops)-1]
 	made.moved, made.room = nil, steps
 	return to
 }
 
+// pair joins a field that was moved aside just now with that for which it was, if there is one.
+func (w *work) pair(u, namesake *unit) {
+	if namesake != nil {
+		u.namesake, namesake.namesake = namesake, u
+		w.ops[len(w.ops)-1].of = u
+	}
+}
+
 func reserved(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
-// gather puts a field, and what is in it, into a pool.
-func (w *work) gather(into *pool, steps []string, s *schema, needed bool, level int, whole bool) {
+// gather puts a field, and what is in it, into a pool; it returns nil where that is full.
+func (w *work) gather(into *pool, steps []string, s *schema, needed bool, level int, whole bool) *unit {
 	if w.walked++; level > maxLevels || len(*into) >= maxPool || w.walked > maxFields {
 		w.cut = true
-		return
+		return nil
 	}
 	u := newUnit(steps, s)
 	u.needed, u.whole = needed && s.Default == nil, whole
@@ -111,6 +119,7 @@ func (w *work) gather(into *pool, steps []string, s *schema, needed bool, level 
 		one := s.Properties[name]
 		w.gather(into, below(steps, name), &one, slices.Contains(s.Required, name), level+1, false)
 	}
+	return u
 }
 
 // kind is the type of a schema, or what stands for it.

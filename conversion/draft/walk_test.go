@@ -118,7 +118,7 @@ func TestTypesBecomeEachOther(t *testing.T) {
 		"keyed by numbers": `{"type":"array","items":{"type":"object","properties":{"name":{"type":"integer"},"v":{"type":"string"}}}}`,
 		"map of objects":   `{"type":"object","additionalProperties":{"type":"object","properties":{"v":{"type":"string"}}}}`,
 	}
-	const apart = "f: rename to fOfV1; f: restore; fOfV1: keep"
+	const apart = "f: rename to fOfV1?; f: restore? | the same field, with another type: write it by hand; fOfV1: keep? | the same field, with another type: write it by hand"
 	for pair, want := range map[string]string{
 		"text integer": "f: string to integer?", "text number": "f: string to number?", "text boolean": "f: string to boolean?", "text either": "", "text any": "", "any text": "", "any object": "",
 		"integer text": "f: integer to string?", "integer number": "", "integer either": "", "integer duration": "f: unit s? | another unit: ms, m, h",
@@ -179,5 +179,5 @@ func TestWhatMapsHoldIsCompared(t *testing.T) {
 	expectGuess(t, "anything, and nothing", of(`true`), `{"m":{"type":"object"}}`)
 	expectGuess(t, "nothing, and anything", `{"m":{"type":"object"}}`, of(`true`))
 	expectGuess(t, "objects without maps", `{"m":{"type":"object"}}`, `{"m":{"type":"object"}}`)
-	expectGuess(t, "a map, and an object", of(`{"type":"string"}`), `{"m":{"type":"object"}}`, "m: rename to mOfV1", "m: restore? | m, of which the other version has mOfV1", "mOfV1: keep? | mOfV1, of which the other version has m")
+	expectGuess(t, "a map, and an object", of(`{"type":"string"}`), `{"m":{"type":"object"}}`, "m: rename to mOfV1?", "m: restore? | the same field, with another type: write it by hand", "mOfV1: keep? | the same field, with another type: write it by hand")
 }
