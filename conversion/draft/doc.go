@@ -9,5 +9,6 @@
 // The schemas are walked side by side (walk.go). Fields that only one of them has go
 // into two pools, in which texts are found that were split (parts.go) and pairs that
 // are the same under another name or at another place (match.go, by score.go). What is
-// left is kept in annotations (rest.go).
+// left is kept in annotations (rest.go), unless the other version keeps it without a name
+// (unnamed.go).
 package draft

@@ -129,6 +129,8 @@ type unit struct {
 	common bool
 	// heir is a field of both versions that is called after it, "" for none.
 	heir string
+	// held tells that the other version keeps it where it is, without naming it.
+	held bool
 	// namesake is a field of the other version at the place that it has, or that it left
 	// for that one; nil for none.
 	namesake *unit

@@ -44,6 +44,10 @@ func (p pool) partlyIn(u *unit) bool {
 
 func (w *work) restore(u *unit) {
 	op := w.leftover(u, func(c couple) *unit { return c.b }, w.fresh, w.gone)
+	if u.held {
+		w.held(op, w.from)
+		return
+	}
 	op.Why = fmt.Sprintf("%s has nothing like it", w.from)
 	if u.partly {
 		op.Why = fmt.Sprintf("what else is in it, %s does not have", w.from)
@@ -71,6 +75,10 @@ func (w *work) keep(u *unit) {
 	if strings.Contains(strings.ToLower(u.s.Description), "instead") {
 		op.Certain = false
 		op.Alternatives = append(op.Alternatives, "its description says what is used instead")
+	}
+	if u.held {
+		w.held(op, w.to)
+		return
 	}
 	op.Why = fmt.Sprintf("%s has nothing like it", w.to)
 	if u.partly {

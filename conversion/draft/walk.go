@@ -32,6 +32,7 @@ func (w *work) walk(at []string, a, b *schema, level int) {
 }
 
 func (w *work) properties(at []string, a, b *schema, level int) {
+	w.unnamed(at, a, b)
 	for _, name := range slices.Sorted(maps.Keys(a.Properties)) {
 		if len(at) == 0 && reserved(name) {
 			continue
@@ -53,7 +54,7 @@ func (w *work) properties(at []string, a, b *schema, level int) {
 				namesake = w.gather(&w.fresh, steps, &other, slices.Contains(b.Required, name), level+1, true)
 			}
 			if u := w.gather(&w.gone, was, &one, slices.Contains(a.Required, name), level+1, true); u != nil {
-				u.heir = heir(at, name, a, b)
+				u.heir, u.held = heir(at, name, a, b), !shared && preserves(b)
 				w.pair(u, namesake)
 			}
 			continue
@@ -68,7 +69,9 @@ func (w *work) properties(at []string, a, b *schema, level int) {
 			continue
 		}
 		one := b.Properties[name]
-		w.gather(&w.fresh, below(at, name), &one, slices.Contains(b.Required, name), level+1, true)
+		if u := w.gather(&w.fresh, below(at, name), &one, slices.Contains(b.Required, name), level+1, true); u != nil {
+			u.held = preserves(a)
+		}
 	}
 }
 
@@ -152,7 +155,7 @@ func alike(a, b *schema) bool {
 	case x == "" || y == "":
 		return true
 	case x == y:
-		return x != "object" || isMap(a) == isMap(b)
+		return x != "object" || isMap(a) == isMap(b) || preserves(a) && len(a.Properties) == 0 || preserves(b) && len(b.Properties) == 0
 	case x == "array":
 		return wraps(a, b) || keyOf(a, b) != ""
 	case y == "array":
@@ -186,7 +189,12 @@ func (w *work) retype(at []string, a, b *schema) {
 	field, x, y := path(at), kind(a), kind(b)
 	op := Op{At: field, Why: fmt.Sprintf("it is %s in %s, and %s in %s", article(x), w.from, article(y), w.to)}
 	switch {
-	case x == "" || y == "" || x == "integer" && (y == "number" || y == "int-or-string") || x == "string" && y == "int-or-string":
+	case x == "" && y != "":
+		op.Why = fmt.Sprintf("it is anything in %s, and %s in %s: values that are no such are not valid there", w.from, article(y), w.to)
+		if y == "object" && !isMap(b) && !preserves(b) {
+			op.Why += ", and what no schema names is dropped"
+		}
+	case y == "" || x == "integer" && (y == "number" || y == "int-or-string") || x == "string" && y == "int-or-string":
 		return // each value of the one is one of the other; the way back is told by the proof
 	case y == "array" && keyOf(b, a) != "":
 		op.MapToList = &rules.MapToList{List: field, Map: field, Key: keyOf(b, a), Value: valueOf(items(b), keyOf(b, a), a)}

@@ -124,6 +124,10 @@ func TestProjectsWithAnSDKAndSamples(t *testing.T) {
 			t.Errorf("%s: %s", language, p.URL())
 		}
 	}
+	p.Language, p.Drafts[0].Ops = Rules, []draft.Op{{Why: "all of it"}}
+	if got := content(p, "rules.yaml"); !strings.Contains(got, "    # CHECK: all of it\n") {
+		t.Errorf("a remark on all of an object: %s", got)
+	}
 	p.Drafts[0].From = "v1 x"
 	if p.Language = Go; wrong(p) == nil {
 		t.Error("a version that is no word is written as Go")

@@ -49,7 +49,11 @@ func comment(b *bytes.Buffer, begin string, op draft.Op) {
 		fmt.Fprintf(b, "%s%s\n", begin, line(op.Why))
 		return
 	}
-	fmt.Fprintf(b, "%sCHECK: %s: %s\n", begin, line(op.At), line(op.Why))
+	at := ""
+	if op.At != "" { // of a whole object there is no field to name
+		at = line(op.At) + ": "
+	}
+	fmt.Fprintf(b, "%sCHECK: %s%s\n", begin, at, line(op.Why))
 	if len(op.Alternatives) > 0 {
 		fmt.Fprintf(b, "%s  or: %s\n", begin, line(strings.Join(op.Alternatives, "; ")))
 	}
