@@ -5,14 +5,12 @@
 package retire
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/version"
 )
 
 // Usage is how the versions of a definition are used.
@@ -144,52 +142,9 @@ type making struct {
 	// storage is the version that is stored now, and given those that go.
 	storage string
 	given   []string
-}
-
-// choose says which versions go and which one is stored in the end.
-func (m *making) choose() error {
-	names := map[string]bool{}
-	var left []string
-	for _, v := range m.crd.Spec.Versions {
-		names[v.Name] = true
-		if v.Storage {
-			m.storage = v.Name
-		}
-	}
-	for _, name := range m.Versions {
-		if !names[name] {
-			return fmt.Errorf("it has no version %q", name)
-		}
-	}
-	for _, v := range m.crd.Spec.Versions {
-		switch {
-		case m.goes(v):
-			m.given = append(m.given, v.Name)
-		case v.Served:
-			left = append(left, v.Name)
-		}
-	}
-	m.plan.Target = m.storage
-	if !slices.Contains(m.given, m.storage) {
-		return nil
-	}
-	if len(left) == 0 {
-		return errors.New("no version would be left that is served")
-	}
-	m.plan.Target = slices.MaxFunc(left, version.CompareKubeAwareVersionStrings)
-	return nil
-}
-
-func (m *making) goes(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
-	switch {
-	case len(m.Versions) > 0:
-		return slices.Contains(m.Versions, v.Name)
-	case v.Name != m.storage:
-		return v.Deprecated || version.CompareKubeAwareVersionStrings(v.Name, m.storage) < 0
-	}
-	return v.Deprecated && slices.ContainsFunc(m.crd.Spec.Versions, func(by apiextensionsv1.CustomResourceDefinitionVersion) bool {
-		return by.Served && !by.Deprecated
-	})
+	// left are the served versions that stay, and offered is that of which clients are told.
+	left    []string
+	offered string
 }
 
 // obstacles finds out what is in the way of each version that goes.
@@ -197,6 +152,9 @@ func (m *making) obstacles() {
 	for _, name := range m.given {
 		add := func(do, format string, args ...any) {
 			m.plan.InTheWay = append(m.plan.InTheWay, Obstacle{name, fmt.Sprintf(format, args...), do})
+		}
+		if len(m.left) == 0 && m.served(name) {
+			add("serve it first", "%s, which is stored, is not served", m.storage)
 		}
 		if m.Usage == nil {
 			add("find out yourself: objects in etcd, managedFields, audit events", "how it is used is not known: %s", m.Unknown)
@@ -209,11 +167,11 @@ func (m *making) obstacles() {
 			if !m.served(name) {
 				continue // it gets nothing any more, whatever it asked for before
 			}
-			add("change this client to "+m.plan.Target, "%s uses it, as %s: %s, the last at %s", c.User, c.Agent, times(c.Requests), moment(c.Last))
+			add("change this client to "+m.offered, "%s uses it, as %s: %s, the last at %s", c.User, c.Agent, times(c.Requests), moment(c.Last))
 		}
 		for _, o := range m.owners(name) {
 			if o.Operation == "Apply" {
-				add("let it apply at "+m.plan.Target, "%s applies at it, and owns fields of %s", o.Manager, objects(o.Objects))
+				add("let it apply at "+m.offered, "%s applies at it, and owns fields of %s", o.Manager, objects(o.Objects))
 			}
 		}
 		if m.Usage.MoreOwners {

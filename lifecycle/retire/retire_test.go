@@ -63,6 +63,9 @@ func TestSteps(t *testing.T) {
 		"listed alone":               {Facts{Definition: defined("v1beta1 v1", "v1beta1-", "v1*"), Usage: used(nil)}, "migrate v1, remove v1beta1"},
 		"deprecated storage":         {Facts{Definition: defined("v1beta1", "v1beta1*!", "v1"), Usage: used(map[string]int64{"v1beta1": 1})}, "store v1, migrate v1, unserve v1beta1, remove v1beta1"},
 		"deprecated, and alone":      {Facts{Definition: defined("v1beta1", "v1beta1*!", "v1-"), Usage: used(nil)}, ""},
+		"all but an unserved one":    {Facts{Definition: defined("v1", "v1beta1", "v1*-"), Usage: used(nil)}, "unserve v1beta1?, remove v1beta1?"},
+		"unserved, to an unserved":   {Facts{Definition: defined("v1", "v1beta1-", "v1*-", "v2"), Usage: used(nil)}, "remove v1beta1"},
+		"the storage is the newest":  {Facts{Definition: defined("v1", "v1beta1", "v1*!"), Usage: used(nil)}, "unserve v1beta1, remove v1beta1"},
 		"chosen":                     {Facts{Definition: defined("v1", "v1*", "v2"), Usage: used(nil), Versions: []string{"v1"}}, "store v2, migrate v2, unserve v1, remove v1"},
 		"the last goes first":        {Facts{Definition: defined("v1", "v1alpha1-", "v1beta1", "v1*"), Usage: used(nil)}, "unserve v1beta1, remove v1beta1, remove v1alpha1"},
 		"nothing is known":           {Facts{Definition: defined("v1beta1 v1", "v1beta1", "v1*"), Unknown: "no wasmgate"}, "migrate v1, drop v1beta1?, unserve v1beta1?, remove v1beta1?"},
@@ -105,6 +108,14 @@ func TestWhatCannotBeGivenUp(t *testing.T) {
 		if err == nil || err.Error() != strings.TrimSuffix(want, "\x00") {
 			t.Errorf("%v: %v", versions, err)
 		}
+	}
+	last := Facts{Definition: defined("v1", "v1beta1", "v1*-"), Usage: used(nil), Versions: []string{"v1beta1"}}
+	if _, err := Make(last); err == nil || err.Error() != "crontabs.example.com: no version would be left that is served" {
+		t.Errorf("the last one that is served: %v", err)
+	}
+	last.Definition = defined("v1", "v1beta1-", "v1*-")
+	if p, err := Make(last); err != nil || told(p) != "remove v1beta1" {
+		t.Errorf("where none is served: %v", err)
 	}
 }
 
@@ -170,6 +181,15 @@ func TestWhatIsInTheWay(t *testing.T) {
 			"v1beta1: u uses it, as a: once, the last at 2026-01-02T03:04:05Z", "v1beta1: w uses it, as a: 2 times, the last at 2026-01-02T03:04:05Z",
 			"v1alpha1: m applies at it, and owns fields of 1 object", "v1alpha1: n applies at it, and owns fields of 2 objects",
 		}},
+		"what is stored is not served": {Facts{Definition: defined("v1", "v1alpha1-", "v1beta1", "v1*-"), Usage: &Usage{
+			Clients: []Client{{Version: "v1beta1", User: "u", Agent: "a", Requests: 1, Last: start}}, Owners: []Owner{{Version: "v1alpha1", Manager: "m", Operation: "Apply", Objects: 1}},
+		}}, []string{
+			"v1beta1: v1, which is stored, is not served (serve it first)", "v1beta1: u uses it, as a: once, the last at 2026-01-02T03:04:05Z (change this client to v1)",
+			"v1alpha1: m applies at it, and owns fields of 1 object (let it apply at v1)",
+		}},
+		"what is stored is not served, and another is": {Facts{Definition: defined("v1", "v1beta1-", "v1*-", "v2"), Usage: &Usage{Owners: []Owner{{Version: "v1beta1", Manager: "m", Operation: "Apply", Objects: 1}}}}, []string{
+			"v1beta1: m applies at it, and owns fields of 1 object (let it apply at v2)",
+		}},
 	} {
 		p, err := Make(c.facts)
 		if err != nil {
@@ -177,7 +197,11 @@ func TestWhatIsInTheWay(t *testing.T) {
 		}
 		var got []string
 		for _, o := range p.InTheWay {
-			got = append(got, o.Version+": "+o.What)
+			text := o.Version + ": " + o.What
+			if strings.HasPrefix(name, "what is stored") {
+				text += " (" + o.Do + ")"
+			}
+			got = append(got, text)
 		}
 		slices.Sort(got)
 		slices.Sort(c.want)
