@@ -67,32 +67,48 @@ func find(crd *apiextensionsv1.CustomResourceDefinition, version string) *apiext
 	return &crd.Spec.Versions[i]
 }
 
-// version judges what becomes of a version that clients have.
+// version judges what becomes of a version that clients have, or that objects are stored at.
 func (c *change) version(was *apiextensionsv1.CustomResourceDefinitionVersion) {
-	is, track := find(c.is, was.Name), lifecycle.TrackOf(was.Name)
-	if !was.Served {
-		return
-	}
-	if is == nil || !is.Served {
-		switch {
-		case track == lifecycle.Stable:
-			c.add(was.Name, "", "4a", "is stable, and served no longer")
-		case track == lifecycle.Beta && !was.Deprecated:
-			c.add(was.Name, "", "4a", "is beta, and served no longer without having been deprecated")
+	is := find(c.is, was.Name)
+	if !was.Served || is == nil || !is.Served {
+		if was.Served {
+			c.unserved(was)
+		}
+		if is != nil && slices.Contains(c.storedAt(), was.Name) {
+			c.schemas(was, is, schemas{bad: func(string, string, ...any) {}, of: "what is stored"})
 		}
 		return
 	}
-	if is.Deprecated && !was.Deprecated && !slices.ContainsFunc(c.is.Spec.Versions, func(by apiextensionsv1.CustomResourceDefinitionVersion) bool {
+	if track := lifecycle.TrackOf(was.Name); is.Deprecated && !was.Deprecated && !slices.ContainsFunc(c.is.Spec.Versions, func(by apiextensionsv1.CustomResourceDefinitionVersion) bool {
 		return by.Served && !by.Deprecated && lifecycle.TrackOf(by.Name) >= track
 	}) {
 		c.add(was.Name, "", "3", "is deprecated, and no version as stable is served instead")
 	}
 	c.subresources(was, is)
 	c.selectable(was, is)
-	if was.Schema != nil && is.Schema != nil && was.Schema.OpenAPIV3Schema != nil && is.Schema.OpenAPIV3Schema != nil {
-		s := schemas{func(path, format string, args ...any) { c.add(was.Name, path, "1", format, args...) }}
-		s.compare("", was.Schema.OpenAPIV3Schema, is.Schema.OpenAPIV3Schema)
+	c.schemas(was, is, schemas{of: "what clients send"})
+}
+
+// unserved judges a version that is served no longer.
+func (c *change) unserved(was *apiextensionsv1.CustomResourceDefinitionVersion) {
+	switch track := lifecycle.TrackOf(was.Name); {
+	case track == lifecycle.Stable:
+		c.add(was.Name, "", "4a", "is stable, and served no longer")
+	case track == lifecycle.Beta && !was.Deprecated:
+		c.add(was.Name, "", "4a", "is beta, and served no longer without having been deprecated")
 	}
+}
+
+// schemas compares the schemas of a version, if it has one before and after.
+func (c *change) schemas(was, is *apiextensionsv1.CustomResourceDefinitionVersion, s schemas) {
+	if was.Schema == nil || is.Schema == nil || was.Schema.OpenAPIV3Schema == nil || is.Schema.OpenAPIV3Schema == nil {
+		return
+	}
+	s.lost = func(path, format string, args ...any) { c.add(was.Name, path, "1", format, args...) }
+	if s.bad == nil {
+		s.bad = s.lost
+	}
+	s.compare("", was.Schema.OpenAPIV3Schema, is.Schema.OpenAPIV3Schema)
 }
 
 func (c *change) subresources(was, is *apiextensionsv1.CustomResourceDefinitionVersion) {
@@ -145,8 +161,8 @@ func (c *change) storage() {
 	}
 }
 
-// stored judges versions that are gone although objects are stored at them.
-func (c *change) stored() {
+// storedAt are the versions at which objects may be stored.
+func (c *change) storedAt() []string {
 	versions := c.was.Status.StoredVersions
 	if len(versions) == 0 { // a file tells only what is stored from now on
 		for i := range c.was.Spec.Versions {
@@ -155,7 +171,12 @@ func (c *change) stored() {
 			}
 		}
 	}
-	for _, version := range versions {
+	return versions
+}
+
+// stored judges versions that are gone although objects are stored at them.
+func (c *change) stored() {
+	for _, version := range c.storedAt() {
 		if find(c.is, version) == nil {
 			c.add(version, "", "4a", "is gone, and objects may be stored at it: migrate them, then take it out of status.storedVersions")
 		}

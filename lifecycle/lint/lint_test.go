@@ -37,9 +37,11 @@ spec:
               free: {type: string}
               any: {x-kubernetes-int-or-string: true}
               kept: {type: object, x-kubernetes-preserve-unknown-fields: true}
+              named: {type: object, properties: {a: {type: string}}}
               list: {type: array, maxItems: 5, items: {type: string, enum: [a, b]}, x-kubernetes-list-type: set}
               map: {type: object, additionalProperties: {type: integer, minimum: 0}}
-status: {storedVersions: [v1, v1beta1]}
+  - {name: v1alpha2, served: false, storage: false, schema: {openAPIV3Schema: {type: object, properties: {old: {type: string}, more: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}
+status: {storedVersions: [v1, v1beta1, v1alpha2]}
 `
 
 func read(t *testing.T, text string) *apiextensionsv1.CustomResourceDefinition {
@@ -98,6 +100,17 @@ func TestCompare(t *testing.T) {
 		{"minimum: 0}", "minimum: 1}", "v1 spec.map[*] rule 1: minimum was 0 and is 1"},
 		{", additionalProperties: {type: integer, minimum: 0}", "", "v1 spec.map[*] rule 1: fields with any name are no longer kept"},
 		{"free: {type: string}", "free: {type: string}\n              more: {type: string}", ""},
+		{"old: {type: string}, ", "", "v1alpha2 old rule 1: the field is gone: it is dropped from what is stored"},
+		{"old: {type: string}, ", "old: {type: integer}, ", ""}, // which nobody reads at it
+		{"preserve-unknown-fields: true}}", "preserve-unknown-fields: false}}", "v1alpha2 more rule 1: fields that the schema does not have were kept, and are dropped now"},
+		{"preserve-unknown-fields: true}}", "preserve-unknown-fields: true, properties: {a: {type: object}, b: {type: string}}}}", "v1alpha2 more.a rule 1: anything was kept there, and what the schema does not have is dropped now"},
+		{"preserve-unknown-fields: true}\n", "preserve-unknown-fields: true, properties: {a: {type: boolean}}}\n", "v1 spec.kept.a rule 1: anything was kept there, and a schema is there now"},
+		{"preserve-unknown-fields: true}\n", "preserve-unknown-fields: true, properties: {a: {x-kubernetes-preserve-unknown-fields: true}}}\n", ""},
+		{"named: {type: object,", "named: {type: object, x-kubernetes-embedded-resource: true,", "v1 spec.named rule 1: is a whole object now: apiVersion and kind are required"},
+		{"named: {type: object,", "named: {type: object, x-kubernetes-map-type: atomic,", "v1 spec.named rule 1: the map was granular and is atomic: what is applied merges otherwise"},
+		{"named: {type: object,", "named: {type: object, x-kubernetes-map-type: granular,", ""},
+		{"named: {type: object, properties: {a: {type: string}}}", "named: {type: object, additionalProperties: {type: string}}", ""},
+		{"named: {type: object, properties: {a: {type: string}}}", "named: {type: object, additionalProperties: {type: integer}}", "v1 spec.named.a rule 1: the type was string and is integer"},
 	} {
 		after := strings.Replace(before, test.replace, test.by, 1)
 		if after == before && test.replace != "" {

@@ -10,6 +10,17 @@ func TestPairsOfSchemas(t *testing.T) {
 	const definition = "metadata: {name: x.example.com}\nspec: {versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {f: FIELD}}}}]}\n"
 	for _, c := range []struct{ was, is, want string }{
 		{"{type: string, enum: [a]}", "{type: string}", ""},
+		{"{x-kubernetes-preserve-unknown-fields: true}", "{type: string}", "f: the type was none and is string"},
+		{"{type: object, properties: {a: {type: string}}}", "{type: object, additionalProperties: true}", ""},
+		{"{type: object, properties: {a: {type: string}}}", "{type: object, additionalProperties: false}", "f.a: the field is gone: it is dropped from what clients send"},
+		{"{type: object, additionalProperties: {type: string}}", "{type: object, properties: {a: {type: string}}, additionalProperties: {type: string}}", ""},
+		{"{type: object, additionalProperties: {type: string}}", "{type: object, properties: {a: {type: integer}}, additionalProperties: {type: string}}", "f.a: the type was string and is integer"},
+		{"{type: object, additionalProperties: true}", "{type: object, properties: {a: {type: integer}}, additionalProperties: true}", "f.a: anything was kept there, and a schema is there now"},
+		{"{type: object, additionalProperties: false}", "{type: object, properties: {a: {type: integer}}}", ""},
+		{"{type: object, x-kubernetes-embedded-resource: true}", "{type: object, x-kubernetes-embedded-resource: true}", ""},
+		{"{type: object, x-kubernetes-embedded-resource: true, properties: {kind: {type: string}}}", "{type: object, properties: {kind: {type: string}, apiVersion: {type: string}}}", "f.metadata: the field is gone: it is dropped from what clients send"},
+		{"{type: object, x-kubernetes-embedded-resource: true}", "{type: object, x-kubernetes-preserve-unknown-fields: true}", ""},
+		{"{type: object, x-kubernetes-map-type: atomic}", "{type: object}", "f: the map was atomic and is granular: what is applied merges otherwise"},
 		{"{type: string, enum: [a]}", "{type: string, enum: [b]}", `f: the value "a" is not allowed any more`},
 		{"{type: integer, multipleOf: 2}", "{type: integer, multipleOf: 2}", ""},
 		{"{type: integer, multipleOf: 2}", "{type: integer, multipleOf: 3}", "f: has to be a multiple of 3 now"},
@@ -62,6 +73,32 @@ func TestVersionsThatAreDeprecated(t *testing.T) {
 		}
 		if got := strings.Join(rules, " "); got != c.want {
 			t.Errorf("%s and then %s: rules %q, want %q", c.was, c.is, got, c.want)
+		}
+	}
+}
+
+// Of versions that are not served, or will not be, only what is dropped matters, where objects
+// are stored at them: by the status, or else by the definition.
+func TestVersionsThatAreStored(t *testing.T) {
+	const definition = "metadata: {name: x.example.com}\nspec: {versions: [{name: v1alpha1, served: SERVED, storage: STORAGE, schema: {openAPIV3Schema: {type: object, properties: {FIELDS}}}}]}\nstatus: {storedVersions: [STORED]}\n"
+	for _, c := range []struct{ served, storage, stored, willBe, want string }{
+		{"false", "true", "", "false", "a: the field is gone: it is dropped from what is stored"},
+		{"false", "true", "", "true", "a: the field is gone: it is dropped from what is stored"},
+		{"true", "true", "", "false", "a: the field is gone: it is dropped from what is stored"},
+		{"true", "true", "", "true", "a: the field is gone: it is dropped from what clients send\nb: the type was string and is integer"},
+		{"false", "false", "v1alpha1", "false", "a: the field is gone: it is dropped from what is stored"},
+		{"false", "false", "v1", "false", ""}, {"false", "false", "", "false", ""}, {"true", "false", "", "false", ""},
+	} {
+		was := strings.NewReplacer("SERVED", c.served, "STORAGE", c.storage, "STORED", c.stored, "FIELDS", "a: {type: string}, b: {type: string}").Replace(definition)
+		is := strings.NewReplacer("SERVED", c.willBe, "STORAGE", c.storage, "STORED", c.stored, "FIELDS", "b: {type: integer}").Replace(definition)
+		var got []string
+		for _, f := range Compare(read(t, was), read(t, is)) {
+			if f.Version == "v1alpha1" {
+				got = append(got, f.Path+": "+f.What)
+			}
+		}
+		if text := strings.Join(got, "\n"); text != c.want {
+			t.Errorf("%+v: %q", c, text)
 		}
 	}
 }

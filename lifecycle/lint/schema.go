@@ -12,7 +12,10 @@ import (
 
 // schemas finds what a schema refuses, drops or makes otherwise than the one before.
 type schemas struct {
-	bad func(path, format string, args ...any)
+	// bad is told what it refuses or makes otherwise, and lost what it drops, of which of is
+	// dropped.
+	bad, lost func(path, format string, args ...any)
+	of        string
 }
 
 func (s schemas) compare(path string, was, is *apiextensionsv1.JSONSchemaProps) {
@@ -22,16 +25,7 @@ func (s schemas) compare(path string, was, is *apiextensionsv1.JSONSchemaProps) 
 	if !bytes.Equal(raw(was.Default), raw(is.Default)) {
 		s.bad(path, "the default was %s and is %s", orNone(raw(was.Default)), orNone(raw(is.Default)))
 	}
-	for _, name := range slices.Sorted(maps.Keys(was.Properties)) {
-		before, at := was.Properties[name], join(path, name)
-		now, ok := is.Properties[name]
-		switch {
-		case ok:
-			s.compare(at, &before, &now)
-		case !preserves(is):
-			s.bad(at, "the field is gone: it is dropped from what clients send")
-		}
-	}
+	s.properties(path, was, is)
 	for _, name := range is.Required {
 		if !slices.Contains(was.Required, name) && is.Properties[name].Default == nil {
 			s.bad(join(path, name), "is required now")
@@ -43,13 +37,74 @@ func (s schemas) compare(path string, was, is *apiextensionsv1.JSONSchemaProps) 
 	s.additional(path, was, is)
 }
 
+// properties compares fields that one of two objects names with what the other one has there.
+func (s schemas) properties(path string, was, is *apiextensionsv1.JSONSchemaProps) {
+	for _, name := range slices.Sorted(maps.Keys(was.Properties)) {
+		before, at := was.Properties[name], join(path, name)
+		now, ok := is.Properties[name]
+		switch others, any := unnamed(is); {
+		case ok:
+			s.compare(at, &before, &now)
+		case others != nil:
+			s.compare(at, &before, others)
+		case !any:
+			s.gone(at)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(is.Properties)) {
+		if _, ok := was.Properties[name]; ok {
+			continue
+		}
+		now, at := is.Properties[name], join(path, name)
+		switch others, any := unnamed(was); {
+		case others != nil:
+			s.compare(at, others, &now)
+		case any:
+			s.named(at, &now)
+		}
+	}
+	if was.XEmbeddedResource && !is.XEmbeddedResource {
+		for _, name := range []string{"apiVersion", "kind", "metadata"} { // which such have without naming them
+			_, before := was.Properties[name]
+			_, now := is.Properties[name]
+			if _, any := unnamed(is); !before && !now && !any {
+				s.gone(join(path, name))
+			}
+		}
+	}
+}
+
+func (s schemas) gone(path string) { s.lost(path, "the field is gone: it is dropped from %s", s.of) }
+
+// unnamed is what an object keeps in fields that it does not name: what a schema says, or
+// anything.
+func unnamed(s *apiextensionsv1.JSONSchemaProps) (schema *apiextensionsv1.JSONSchemaProps, any bool) {
+	if more := s.AdditionalProperties; more != nil && (more.Schema != nil || more.Allows) {
+		return more.Schema, true
+	}
+	return nil, preserves(s)
+}
+
+// named finds whether a field gets a schema of which anything was kept before.
+func (s schemas) named(path string, now *apiextensionsv1.JSONSchemaProps) {
+	refused, dropped, all := false, false, true
+	probe := schemas{bad: func(string, string, ...any) { refused = true }, lost: func(string, string, ...any) { dropped = true }}
+	probe.compare("", &apiextensionsv1.JSONSchemaProps{XPreserveUnknownFields: &all}, now)
+	switch {
+	case dropped:
+		s.lost(path, "anything was kept there, and what the schema does not have is dropped now")
+	case refused:
+		s.bad(path, "anything was kept there, and a schema is there now")
+	}
+}
+
 func (s schemas) additional(path string, was, is *apiextensionsv1.JSONSchemaProps) {
 	before, now := was.AdditionalProperties, is.AdditionalProperties
 	switch {
 	case before == nil:
 	case now == nil:
 		if !preserves(is) && (before.Allows || before.Schema != nil) {
-			s.bad(path+"[*]", "fields with any name are no longer kept")
+			s.lost(path+"[*]", "fields with any name are no longer kept")
 		}
 	case before.Schema != nil && now.Schema != nil:
 		s.compare(path+"[*]", before.Schema, now.Schema)
@@ -69,17 +124,23 @@ func (s schemas) types(path string, was, is *apiextensionsv1.JSONSchemaProps) {
 	if was.Nullable && !is.Nullable {
 		s.bad(path, "was nullable, and no longer is")
 	}
-	if preserves(was) && !preserves(is) {
-		s.bad(path, "fields that the schema does not have were kept, and are dropped now")
+	if preserves(was) && !preserves(is) && slices.Contains([]string{"", "object", "array"}, is.Type) {
+		s.lost(path, "fields that the schema does not have were kept, and are dropped now")
 	}
-	if list(was.XListType) != list(is.XListType) || !slices.Equal(was.XListMapKeys, is.XListMapKeys) {
-		s.bad(path, "the list was of the type %s %v and is of %s %v: what is applied merges otherwise", list(was.XListType), was.XListMapKeys, list(is.XListType), is.XListMapKeys)
+	if is.XEmbeddedResource && !was.XEmbeddedResource {
+		s.bad(path, "is a whole object now: apiVersion and kind are required")
+	}
+	if before, now := or(was.XMapType, "granular"), or(is.XMapType, "granular"); before != now {
+		s.bad(path, "the map was %s and is %s: what is applied merges otherwise", before, now)
+	}
+	if before, now := or(was.XListType, "atomic"), or(is.XListType, "atomic"); before != now || !slices.Equal(was.XListMapKeys, is.XListMapKeys) {
+		s.bad(path, "the list was of the type %s %v and is of %s %v: what is applied merges otherwise", before, was.XListMapKeys, now, is.XListMapKeys)
 	}
 }
 
-func list(of *string) string {
+func or(of *string, otherwise string) string {
 	if of == nil {
-		return "atomic"
+		return otherwise
 	}
 	return *of
 }
