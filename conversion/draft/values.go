@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/wasmgate/wasmgate/conversion/rules"
 )
@@ -71,8 +72,30 @@ func list(values []string) string {
 	return strings.Join(values, ", ")
 }
 
+// spelled is a value but for its case, and for what stands between its words: a-b and A_B
+// and aB are one, but -1 and 1 are not, nor are 1-0 and 10.
+func spelled(value string) string {
+	runes := []rune(strings.ToLower(value))
+	var b strings.Builder
+	for i, r := range runes {
+		if r != '-' && r != '_' && r != ' ' || i == 0 || i == len(runes)-1 {
+			b.WriteRune(r)
+			continue
+		}
+		before, after := runes[i-1], runes[i+1]
+		switch word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }; {
+		case unicode.IsLetter(before) && unicode.IsLetter(after):
+		case word(before) && word(after):
+			b.WriteByte('-')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 // enum maps the values that one version names otherwise. It is certain if each of them
-// has the same letters as exactly one other.
+// is exactly one other in another spelling.
 func (w *work) enum(at []string, a, b []string) {
 	from := slices.DeleteFunc(slices.Clone(a), func(v string) bool { return slices.Contains(b, v) })
 	to := slices.DeleteFunc(slices.Clone(b), func(v string) bool { return slices.Contains(a, v) })
@@ -89,7 +112,7 @@ func (w *work) enum(at []string, a, b []string) {
 	for _, v := range from {
 		best, score := -1, 0.0
 		for i, other := range left {
-			if s := similar(tokens(v), tokens(other)); s > score {
+			if s := similar(tokens(v), tokens(other)); s > score && len(tokens(v)) > 0 { // signs are alike in nothing
 				best, score = i, s
 			}
 		}
@@ -97,7 +120,7 @@ func (w *work) enum(at []string, a, b []string) {
 			without = append(without, v)
 			continue
 		}
-		op.Certain = op.Certain && score >= 0.95
+		op.Certain = op.Certain && spelled(v) == spelled(left[best])
 		values[v] = left[best]
 		left = slices.Delete(left, best, best+1)
 	}

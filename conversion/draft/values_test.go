@@ -142,6 +142,17 @@ func TestValuesOfEnumsAreMatched(t *testing.T) {
 		{a: "one,apples,two", b: "One,Two", values: "map[one:One two:Two]", left: "apples"},
 		{a: "max-count", b: "count", values: "map[max-count:count]"},  // alike is not certain
 		{a: "one,uno", b: "One", values: "map[one:One]", left: "uno"}, // a name is given once
+		{a: ">,<", b: "<=,>=", values: "map[]", left: ">, <, <=, >="}, // which have no letters
+		{a: "*", b: ",all", values: "map[]", left: "*, , all"},
+		{a: "*", b: "", values: "map[*:]"},     // alone on both sides, and no more than that
+		{a: "-1", b: "1", values: "map[-1:1]"}, // signs and points say something
+		{a: "1.0,2", b: "10,2", values: "map[1.0:10]"},
+		{a: "+fast", b: "fast", values: "map[+fast:fast]"},
+		{a: "v1-0", b: "v10", values: "map[v1-0:v10]"},
+		{a: "if not_present,on-demand", b: "IfNotPresent,OnDemand", values: "map[if not_present:IfNotPresent on-demand:OnDemand]", certain: true},
+		{a: "tls-1", b: "TLS_1", values: "map[tls-1:TLS_1]", certain: true},
+		{a: "refs", b: "reference", values: "map[refs:reference]"}, // which is a stem, and no case
+		{a: "-fast", b: "fast", values: "map[-fast:fast]"},
 	} {
 		w := &work{from: "v1", to: "v2"}
 		w.enum([]string{"f"}, strings.Split(c.a, ","), strings.Split(c.b, ","))
