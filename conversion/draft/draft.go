@@ -38,6 +38,8 @@ type Op struct {
 	Why string
 	// Alternatives are what else it could be, the likeliest first.
 	Alternatives []string
+	// of is the field that is kept, or comes back.
+	of *unit
 }
 
 // Draft is how the objects of one version become those of another.

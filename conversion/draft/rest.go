@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -98,7 +99,7 @@ func (w *work) keep(u *unit) {
 // leftover is an operation about a field without a counterpart: it is certain unless
 // something comes near to it, or to what is in it, that may not be what it was taken for.
 func (w *work) leftover(u *unit, of func(couple) *unit, mine, theirs pool) Op {
-	op := Op{At: path(u.steps), Certain: true}
+	op := Op{At: path(u.steps), Certain: true, of: u}
 	unsure := func(alternative string) {
 		op.Certain = false
 		if len(op.Alternatives) < 3 {
@@ -156,19 +157,42 @@ const longest = 63
 // annotation is the name of the annotation that keeps a field, "" for that which rules
 // choose; it names one that would be too long.
 func annotation(steps []string) string {
-	name := strings.Join(steps, ".")
-	if len(name) <= longest {
+	if len(strings.Join(steps, ".")) <= longest {
 		return ""
 	}
+	return summed("", steps)
+}
+
+// orderIn is the annotation that keeps the order of a list; items of lists have none, nor
+// has what should be an object.
+func orderIn(at []string) string {
+	if len(at) == 0 || slices.Contains(at, item) {
+		return ""
+	}
+	const begin = "order-of-"
+	if name := begin + strings.Join(at, "."); len(name) <= longest && !slices.ContainsFunc(at, func(step string) bool { return !wordy.MatchString(step) }) {
+		return domain + name
+	}
+	return summed(begin, at)
+}
+
+// wordy are steps that the name of an annotation can have as they are, even as its end.
+var wordy = regexp.MustCompile(`^[A-Za-z0-9_-]*[A-Za-z0-9]$`)
+
+// domain is that of annotations.
+const domain = "conversion.wasmgate.dev/"
+
+// summed is an annotation that is named by the last of some steps, and by a sum of all.
+func summed(begin string, steps []string) string {
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(name))
+	_, _ = sum.Write([]byte(strings.Join(steps, ".")))
 	tail := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
 	}, steps[len(steps)-1])
-	return fmt.Sprintf("conversion.wasmgate.dev/%s-%08x", tail[:min(len(tail), 40)], sum.Sum32())
+	return fmt.Sprintf("%s%s%s-%08x", domain, begin, tail[:min(len(tail), 40)], sum.Sum32())
 }
 
 // require gives a field that has to be there a value.

@@ -262,15 +262,6 @@ func valueOf(of *schema, key string, m *schema) string {
 	return ""
 }
 
-// orderIn is the annotation that keeps the order of a list; items of lists have none, nor
-// has what should be an object.
-func orderIn(at []string) string {
-	if len(at) == 0 || slices.Contains(at, item) {
-		return ""
-	}
-	return "conversion.wasmgate.dev/order-of-" + at[len(at)-1]
-}
-
 func article(kind string) string {
 	switch kind {
 	case "integer", "object", "array", "int-or-string":

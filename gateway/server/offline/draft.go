@@ -119,16 +119,16 @@ func joined(old, next *apiextensionsv1.CustomResourceDefinition) (*apiextensions
 }
 
 // drafts are the conversions from each version to the next.
-func drafts(c *apiextensionsv1.CustomResourceDefinition) (all []draft.Draft) {
+func drafts(c *apiextensionsv1.CustomResourceDefinition) []draft.Draft {
+	var all []draft.Version
 	versions := slices.Clone(c.Spec.Versions)
 	slices.SortStableFunc(versions, func(a, b apiextensionsv1.CustomResourceDefinitionVersion) int {
 		return version.Compare(b.Name, a.Name) // the oldest first
 	})
-	for i, v := range versions[1:] {
-		from := versions[i]
-		all = append(all, draft.Between(draft.Version{Name: from.Name, Schema: from.Schema.OpenAPIV3Schema}, draft.Version{Name: v.Name, Schema: v.Schema.OpenAPIV3Schema}))
+	for _, v := range versions {
+		all = append(all, draft.Version{Name: v.Name, Schema: v.Schema.OpenAPIV3Schema})
 	}
-	return all
+	return draft.Chain(all...)
 }
 
 // manifestOf writes a definition as somebody would.
