@@ -42,6 +42,7 @@ type File struct {
 
 // Files are the files of a project, without samples.
 func (p Project) Files() ([]File, error) {
+	p.Definition = line(p.Definition) // which comments have
 	files := []File{{"crd.yaml", p.CRD}}
 	switch p.Language {
 	case Rules:

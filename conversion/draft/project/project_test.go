@@ -128,6 +128,15 @@ func TestProjectsWithAnSDKAndSamples(t *testing.T) {
 	if got := content(p, "rules.yaml"); !strings.Contains(got, "    # CHECK: all of it\n") {
 		t.Errorf("a remark on all of an object: %s", got)
 	}
+	p.Definition = "widgets\nkind: Other"
+	for _, p.Language = range Languages {
+		files, err := p.Files()
+		for _, f := range files {
+			if strings.Contains(string(f.Content), "\nkind: Other") || err != nil {
+				t.Errorf("%s in %s: %s, %v", f.Name, p.Language, f.Content, err)
+			}
+		}
+	}
 	p.Drafts[0].From = "v1 x"
 	if p.Language = Go; wrong(p) == nil {
 		t.Error("a version that is no word is written as Go")

@@ -60,6 +60,9 @@ func findDefinition(text []byte) (found *apiextensionsv1.CustomResourceDefinitio
 		if err != nil {
 			return nil, err
 		}
+		if is, want := object.TextAt(tree, "apiVersion"), apiextensionsv1.SchemeGroupVersion.String(); is != want {
+			return nil, fmt.Errorf("%s is a CustomResourceDefinition of %s, and %s is read here: a server that has it gives it as that", object.TextAt(tree, "metadata", "name"), is, want)
+		}
 		if found != nil {
 			return nil, fmt.Errorf("the file has several CustomResourceDefinitions; %s is the first", found.Name)
 		}

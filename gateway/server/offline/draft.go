@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/wasmgate/wasmgate/conversion/draft"
@@ -36,6 +38,9 @@ func (Tools) Draft(ctx context.Context, what workbench.Draft) (workbench.Drafted
 	}
 	if what.Name == "" {
 		what.Name = c.Spec.Names.Plural
+	}
+	if err := checkName("name", what.Name, validation.IsDNS1123Subdomain); err != nil {
+		return out, err
 	}
 	p := project.Project{Name: what.Name, Language: what.Language, Kind: c.Spec.Names.Kind, Definition: c.Name, SDK: what.SDK, Drafts: drafts(c)}
 	url := p.URL()
@@ -84,6 +89,9 @@ func versionsOf(what workbench.Draft) (*apiextensionsv1.CustomResourceDefinition
 			return nil, err
 		}
 	}
+	if err := checkNames(c); err != nil {
+		return nil, err
+	}
 	if len(c.Spec.Versions) < 2 {
 		return nil, fmt.Errorf("%s has one version, %s: give a file with the new one, too", c.Name, c.Spec.Versions[0].Name)
 	}
@@ -96,6 +104,37 @@ func versionsOf(what workbench.Draft) (*apiextensionsv1.CustomResourceDefinition
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
 	return c, nil
+}
+
+// checkNames refuses names that no server takes: they are written into files as they are.
+func checkNames(c *apiextensionsv1.CustomResourceDefinition) error {
+	if err := checkName("name", c.Name, validation.IsDNS1123Subdomain); err != nil {
+		return err
+	}
+	if err := checkName("plural", c.Spec.Names.Plural, validation.IsDNS1035Label); err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	if len(c.Spec.Versions) == 0 {
+		return fmt.Errorf("%s has no versions", c.Name)
+	}
+	known := map[string]bool{}
+	for _, v := range c.Spec.Versions {
+		if err := checkName("name of the version", v.Name, validation.IsDNS1035Label); err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		if known[v.Name] {
+			return fmt.Errorf("%s has the version %s twice", c.Name, v.Name)
+		}
+		known[v.Name] = true
+	}
+	return nil
+}
+
+func checkName(what, name string, valid func(string) []string) error {
+	if problems := valid(name); len(problems) > 0 {
+		return fmt.Errorf("the %s %q is not valid: %s", what, name, strings.Join(problems, "; "))
+	}
+	return nil
 }
 
 // joined is a definition with the versions of the one that it replaces.

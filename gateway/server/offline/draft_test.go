@@ -85,6 +85,14 @@ spec:
 		{workbench.Draft{To: old}, "no old one"},
 		{workbench.Draft{From: []byte("a: b"), To: next}, "the old version: the file has no CustomResourceDefinition"},
 		{workbench.Draft{From: old, To: example(t, "crd-v1.yaml")}, "group and kind have to be the same"},
+		{workbench.Draft{From: []byte(strings.Replace(string(old), "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1", 1)), To: next}, "the old version: gadgets.example.com is a CustomResourceDefinition of apiextensions.k8s.io/v1beta1"},
+		{workbench.Draft{From: []byte(strings.Replace(string(old), "  versions:\n  - ", "  x:\n  - ", 1))}, "gadgets.example.com has no versions"},
+		{workbench.Draft{From: []byte(strings.Replace(string(old), "name: v1alpha1", `name: "v1\n#"`, 1)), To: next}, `gadgets.example.com: the name of the version "v1\n#" is not valid: a DNS-1035 label`},
+		{workbench.Draft{From: []byte(strings.Replace(string(old), "name: v1alpha1", `name: ""`, 1)), To: next}, `gadgets.example.com: the name of the version "" is not valid`},
+		{workbench.Draft{From: old, To: []byte(strings.Replace(string(next), "plural: gadgets", `plural: "gadgets: x"`, 1))}, `gadgets.example.com: the plural "gadgets: x" is not valid: a DNS-1035 label`},
+		{workbench.Draft{From: old, To: []byte(strings.Replace(string(next), "name: gadgets.example.com", `name: "gadgets\nkind: x"`, 1))}, `the name "gadgets\nkind: x" is not valid: a lowercase RFC 1123 subdomain`},
+		{workbench.Draft{From: old, To: next, Name: "g: x"}, `the name "g: x" is not valid: a lowercase RFC 1123 subdomain`},
+		{workbench.Draft{From: old, To: []byte(strings.Replace(string(next), "  versions:\n", "  versions:\n  - {name: v1, schema: {openAPIV3Schema: {type: object}}}\n", 1))}, "gadgets.example.com has the version v1 twice"},
 		{workbench.Draft{From: old, To: []byte(strings.ReplaceAll(string(next), "schema: {openAPIV3Schema", "schemas: {openAPIV3Schema"))}, "has no schema"},
 	} {
 		if _, err := (offline.Tools{}).Draft(t.Context(), c.what); err == nil || !strings.Contains(err.Error(), c.want) {
