@@ -74,6 +74,8 @@ func (c *convertCommand) run(cmd *cobra.Command, _ []string) (err error) {
 		return fmt.Errorf("--crd and --config go with --module: a gateway has its own")
 	case c.write && (c.check || c.format.format != ""):
 		return fmt.Errorf("--write cannot be combined with --check or -o")
+	case c.check && c.format.format != "":
+		return fmt.Errorf("--check cannot be combined with -o: it prints the names of files")
 	}
 	files, err := readManifests(c.files, standardIn(cmd))
 	if err != nil {
@@ -163,12 +165,18 @@ func (c *convertCommand) give(out, errOut io.Writer, files []manifestFile, conve
 func (c *convertCommand) texts(f manifestFile, converted *[]workbench.Converted) (texts [][]byte, changed bool, problems []string, err error) {
 	for i, d := range f.documents {
 		text := d.text
-		if d.object != nil {
+		if d.object == nil {
+			if c.format.format == asJSON { // which has no word for nothing
+				continue
+			}
+		} else {
 			is := (*converted)[0]
 			*converted = (*converted)[1:]
 			switch {
 			case is.Problem != "":
 				problems = append(problems, fmt.Sprintf("document %d: %s", i+1, is.Problem))
+			case c.format.format == asJSON && is.Object == nil: // it stays what it is
+				text = append(bytes.Clone(d.object), '\n')
 			case is.Object == nil:
 			case c.format.format == asJSON:
 				text = append(is.Object, '\n')

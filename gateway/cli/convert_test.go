@@ -66,6 +66,8 @@ func TestConvertOfFiles(t *testing.T) {
 	}{
 		{"one object", []string{"-f", one}, 0, "apiVersion: v1 # x\n"},
 		{"one object as JSON", []string{"-f", one, "-o", "json"}, 0, "{\"apiVersion\":\"v1\"}\n"},
+		{"as JSON, with what stays and what is empty", []string{"-f", written(t, "r.yaml", tabs+"---\n# nothing\n"), "-o", "json"}, 0, "{\"apiVersion\":\"v1\",\"kind\":\"Tab\"}\n{\"kind\":\"Other\"}\n"},
+		{"a check in a form", []string{"-f", one, "--check", "-o", "json"}, 2, ""},
 		{"one that is JSON", []string{"-f", written(t, "o.json", `{"apiVersion":"v0"}`)}, 0, "{\n    \"apiVersion\": \"v1\"\n}\n"},
 		{"some", []string{"-f", one, "-f", written(t, "p.yaml", tabs)}, 0, "apiVersion: v1 # x\n---\n" + strings.Replace(tabs, `"v0"`, "v1", 1)},
 		{"one that cannot be converted", []string{"-f", bad}, 1, bad + ": document 1: it cannot\n"},
