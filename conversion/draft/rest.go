@@ -46,7 +46,7 @@ func (p pool) partlyIn(u *unit) bool {
 func (w *work) restore(u *unit) {
 	op := w.leftover(u, func(c couple) *unit { return c.b }, w.fresh, w.gone)
 	if u.held {
-		w.held(op, w.from)
+		held(w, op, w.from)
 		return
 	}
 	op.Why = fmt.Sprintf("%s has nothing like it", w.from)
@@ -78,7 +78,7 @@ func (w *work) keep(u *unit) {
 		op.Alternatives = append(op.Alternatives, "its description says what is used instead")
 	}
 	if u.held {
-		w.held(op, w.to)
+		held(w, op, w.to)
 		return
 	}
 	op.Why = fmt.Sprintf("%s has nothing like it", w.to)

@@ -7,21 +7,21 @@ func preserves(s *schema) bool {
 
 // unnamed says what becomes of what schemas do not name in an object that both have: a version
 // that keeps such has there what the other one names, and with it what that drops.
-func (w *work) unnamed(at []string, a, b *schema) {
+func unnamed(w *work, at []string, a, b *schema) {
 	switch {
 	case preserves(a) && preserves(b):
 		if namesMore(at, a, b) {
 			w.remark(at, "%s names fields in it that %s keeps without a name: those of other types are not valid there", w.to, w.from)
 		}
 	case preserves(a):
-		w.narrower(at, b, w.from, w.to)
+		narrower(w, at, b, w.from, w.to)
 	case preserves(b):
-		w.narrower(at, a, w.to, w.from)
+		narrower(w, at, a, w.to, w.from)
 	}
 }
 
 // narrower says what a version does with what only the other one keeps.
-func (w *work) narrower(at []string, s *schema, keeps, drops string) {
+func narrower(w *work, at []string, s *schema, keeps, drops string) {
 	if isMap(s) {
 		w.remark(at, "%s keeps anything in it: values of other types are not valid at %s", keeps, drops)
 		return
@@ -40,7 +40,7 @@ func namesMore(at []string, a, b *schema) bool {
 }
 
 // held leaves a field that the other version keeps, too, where it is.
-func (w *work) held(op Op, version string) {
+func held(w *work, op Op, version string) {
 	if op.Certain {
 		return
 	}

@@ -32,7 +32,7 @@ func (w *work) walk(at []string, a, b *schema, level int) {
 }
 
 func (w *work) properties(at []string, a, b *schema, level int) {
-	w.unnamed(at, a, b)
+	unnamed(w, at, a, b)
 	for _, name := range slices.Sorted(maps.Keys(a.Properties)) {
 		if len(at) == 0 && reserved(name) {
 			continue
@@ -55,7 +55,7 @@ func (w *work) properties(at []string, a, b *schema, level int) {
 			}
 			if u := w.gather(&w.gone, was, &one, slices.Contains(a.Required, name), level+1, true); u != nil {
 				u.heir, u.held = heir(at, name, a, b), !shared && preserves(b)
-				w.pair(u, namesake)
+				pair(w, u, namesake)
 			}
 			continue
 		}
@@ -100,7 +100,7 @@ func (w *work) aside(steps []string) []string {
 }
 
 // pair joins a field that was moved aside just now with that for which it was, if there is one.
-func (w *work) pair(u, namesake *unit) {
+func pair(w *work, u, namesake *unit) {
 	if namesake != nil {
 		u.namesake, namesake.namesake = namesake, u
 		w.ops[len(w.ops)-1].of = u

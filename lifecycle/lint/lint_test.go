@@ -108,7 +108,6 @@ func TestCompare(t *testing.T) {
 		{"preserve-unknown-fields: true}\n", "preserve-unknown-fields: true, properties: {a: {x-kubernetes-preserve-unknown-fields: true}}}\n", ""},
 		{"named: {type: object,", "named: {type: object, x-kubernetes-embedded-resource: true,", "v1 spec.named rule 1: is a whole object now: apiVersion and kind are required"},
 		{"named: {type: object,", "named: {type: object, x-kubernetes-map-type: atomic,", "v1 spec.named rule 1: the map was granular and is atomic: what is applied merges otherwise"},
-		{"named: {type: object,", "named: {type: object, x-kubernetes-map-type: granular,", ""},
 		{"named: {type: object, properties: {a: {type: string}}}", "named: {type: object, additionalProperties: {type: string}}", ""},
 		{"named: {type: object, properties: {a: {type: string}}}", "named: {type: object, additionalProperties: {type: integer}}", "v1 spec.named.a rule 1: the type was string and is integer"},
 	} {

@@ -20,7 +20,7 @@ func TestPairsOfSchemas(t *testing.T) {
 		{"{type: object, x-kubernetes-embedded-resource: true}", "{type: object, x-kubernetes-embedded-resource: true}", ""},
 		{"{type: object, x-kubernetes-embedded-resource: true, properties: {kind: {type: string}}}", "{type: object, properties: {kind: {type: string}, apiVersion: {type: string}}}", "f.metadata: the field is gone: it is dropped from what clients send"},
 		{"{type: object, x-kubernetes-embedded-resource: true}", "{type: object, x-kubernetes-preserve-unknown-fields: true}", ""},
-		{"{type: object, x-kubernetes-map-type: atomic}", "{type: object}", "f: the map was atomic and is granular: what is applied merges otherwise"},
+		{"{type: object}", "{type: object, x-kubernetes-map-type: granular}", ""}, {"{type: object, x-kubernetes-map-type: atomic}", "{type: object}", "f: the map was atomic and is granular: what is applied merges otherwise"},
 		{"{type: string, enum: [a]}", "{type: string, enum: [b]}", `f: the value "a" is not allowed any more`},
 		{"{type: integer, multipleOf: 2}", "{type: integer, multipleOf: 2}", ""},
 		{"{type: integer, multipleOf: 2}", "{type: integer, multipleOf: 3}", "f: has to be a multiple of 3 now"},
