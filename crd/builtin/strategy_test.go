@@ -15,7 +15,7 @@ import (
 func TestWhatAnUpdateMayDo_UPD02(t *testing.T) {
 	for kind, want := range map[string]struct{ unconditional, create bool }{
 		"configmap": {true, false}, "secret": {true, false}, "serviceaccount": {true, false}, "namespace": {true, false},
-		"event": {true, true}, "lease": {false, true},
+		"event": {true, true}, "lease": {false, true}, "service": {true, true}, "runtimeclass": {false, true}, "endpointslice": {true, false}, "podtemplate": {true, false},
 	} {
 		d := definitions(t)[kind]
 		if d.ConditionalUpdate == want.unconditional || d.CreateOnUpdate != want.create {

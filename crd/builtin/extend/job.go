@@ -22,10 +22,17 @@ func prepareJob(_ context.Context, obj map[string]any) {
 		return
 	}
 	of := object.Ensure(object.Ensure(object.Ensure(spec, "template"), "metadata"), "labels")
-	for key, value := range podsOfJob(obj) {
-		of[key] = value
+	fill(of, podsOfJob(obj))
+	fill(object.Ensure(object.Ensure(spec, "selector"), "matchLabels"), labels.Set{batchv1.ControllerUidLabel: object.TextAt(obj, "metadata", "uid")})
+}
+
+// fill sets labels that are not there; others are for validation to refuse.
+func fill(all map[string]any, with labels.Set) {
+	for key, value := range with {
+		if _, ok := all[key]; !ok {
+			all[key] = value
+		}
 	}
-	object.Ensure(object.Ensure(spec, "selector"), "matchLabels")[batchv1.ControllerUidLabel] = object.TextAt(obj, "metadata", "uid")
 }
 
 // podsOfJob are the labels of a job's pods, unless the client chose some.
