@@ -77,7 +77,8 @@ func (f *Folder) use(ctx context.Context, s *guards.State) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.load(ctx, next); err != nil {
-		return refusal(err, f.load(ctx, f.loaded)) // of what has begun to serve
+		f.withdraw(next) // of what has begun to serve
+		return refusal(err, f.load(ctx, f.loaded))
 	}
 	for name := range f.loaded {
 		if _, still := next[name]; !still {
@@ -87,6 +88,19 @@ func (f *Folder) use(ctx context.Context, s *guards.State) error {
 	f.loaded = next
 	f.trust.Use(trusted)
 	return nil
+}
+
+// withdraw lets those modules of a folder that was refused serve no more that were not there
+// before. One that does not serve may be being compiled, and is left to who asks for it again.
+func (f *Folder) withdraw(refused map[string]fixed) {
+	for name := range refused {
+		if _, before := f.loaded[name]; before {
+			continue
+		}
+		if s, _ := f.modules.Status(name); s.Serving != nil {
+			f.modules.Remove(name)
+		}
+	}
 }
 
 // refusal is why modules do not serve, and what those of before say to that, nil where they
