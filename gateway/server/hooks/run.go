@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -87,6 +88,11 @@ func look(ctx context.Context, o options.Webhooks) error {
 			return fmt.Errorf("--tls-cert-file: %w", err)
 		}
 	}
+	if o.TLSCAFile != "" {
+		if _, err := authorities(o.TLSCAFile); err != nil {
+			return err
+		}
+	}
 	if o.Inject != "" {
 		if _, err := bundles.New(bundles.Config{Kubeconfig: o.Kubeconfig}); err != nil {
 			return err
@@ -155,9 +161,17 @@ func (w *webhooks) trust() ([]byte, error) {
 	if w.options.TLSCAFile == "" {
 		return w.serving.Trust(), nil
 	}
-	data, err := os.ReadFile(w.options.TLSCAFile)
+	return authorities(w.options.TLSCAFile)
+}
+
+// authorities are the certificates in a file, as it has them.
+func authorities(file string) ([]byte, error) {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("--tls-ca-file: %w", err)
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(data) {
+		return nil, fmt.Errorf("--tls-ca-file: %s has no certificate in PEM form", file)
 	}
 	return data, nil
 }

@@ -69,6 +69,10 @@ func TestWhatKeepsItFromStarting(t *testing.T) {
 			o.TLSCertFile, o.TLSPrivateKeyFile = certificate(t)
 			o.TLSCAFile = gone
 		}, "--tls-ca-file: "},
+		"authorities that are no certificates": {func(o *options.Webhooks) {
+			o.TLSCertFile, o.TLSPrivateKeyFile = certificate(t)
+			o.TLSCAFile = o.TLSPrivateKeyFile
+		}, "serving.key has no certificate in PEM form"},
 		"a module that does not start": {func(o *options.Webhooks) { o.Files = []string{stuck} }, "a.wasm: "},
 		"more files than are read":     {func(o *options.Webhooks) { o.Files = slices.Repeat([]string{file}, maxFiles+1) }, "there are 1001 files, more than 1000"},
 		"data below a file":            {func(o *options.Webhooks) { o.DataDir = filepath.Join(file, "data") }, "not a directory"},
@@ -77,7 +81,7 @@ func TestWhatKeepsItFromStarting(t *testing.T) {
 		o.Files, o.SecurePort, o.DataDir = []string{file}, 0, filepath.Join(t.TempDir(), "data")
 		c.change(&o)
 		err := Run(t.Context(), o, zerolog.Nop(), func(options.WebhookStarted) { t.Errorf("%s: it is served", name) })
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.HasPrefix(name, "authorities that") && !errors.As(err, new(options.Mistake)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,7 +1,6 @@
 package bundles
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -143,11 +142,12 @@ func (i *Injector) one(ctx context.Context, of item, lister cache.GenericLister)
 		i.waiting.Forget(of)
 		return
 	}
-	wrote, err := i.inject(ctx, of, obj.(*unstructured.Unstructured))
+	read := obj.(*unstructured.Unstructured)
+	wrote, err := i.inject(ctx, of, read)
 	switch {
 	case err == nil, apierrors.IsNotFound(err):
 		i.waiting.Forget(of)
-	case apierrors.IsConflict(err), apierrors.IsInvalid(err): // it has changed since, and comes again
+	case apierrors.IsConflict(err), apierrors.IsInvalid(err) && i.changed(ctx, of, read): // and comes again
 		i.waiting.AddRateLimited(of)
 		return
 	default:
@@ -162,6 +162,16 @@ func (i *Injector) one(ctx context.Context, of item, lister cache.GenericLister)
 		return
 	}
 	i.tell(of, err.Error())
+}
+
+// changed tells whether an object is another one than was read: a patch whose test fails is
+// refused as one is that would make the object invalid, which stays so.
+func (i *Injector) changed(ctx context.Context, of item, read *unstructured.Unstructured) bool {
+	live, err := i.client.Resource(of.resource).Get(ctx, of.name, metav1.GetOptions{})
+	if err != nil {
+		return apierrors.IsNotFound(err)
+	}
+	return live.GetResourceVersion() != read.GetResourceVersion()
 }
 
 // tell logs what keeps a bundle from being written, once.
@@ -260,41 +270,4 @@ func (i *Injector) names(c map[string]any) bool {
 		}
 	}
 	return false
-}
-
-// holder is who looks after a caBundle and is not this manager: whoever applies it, or
-// wrote one that is not empty. "" is nobody.
-func holder(obj *unstructured.Unstructured, way []string, has string) string {
-	bundle, _ := base64.StdEncoding.DecodeString(has)
-	blank, by := len(bytes.TrimSpace(bundle)) == 0, ""
-	for _, m := range obj.GetManagedFields() {
-		if m.FieldsV1 == nil || !owns(m.FieldsV1.GetRawBytes(), way) {
-			continue
-		}
-		if m.Manager == Manager {
-			return ""
-		}
-		if m.Operation == metav1.ManagedFieldsOperationApply || !blank {
-			by = m.Manager
-		}
-	}
-	if by == "" && !blank {
-		return "somebody"
-	}
-	return by
-}
-
-func owns(fields []byte, way []string) bool {
-	var at map[string]any
-	if json.Unmarshal(fields, &at) != nil {
-		return false
-	}
-	for _, step := range way {
-		next, ok := at[step].(map[string]any)
-		if !ok {
-			return false
-		}
-		at = next
-	}
-	return true
 }

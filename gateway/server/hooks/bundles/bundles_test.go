@@ -30,6 +30,7 @@ import (
 type server struct {
 	*httptest.Server
 	objects map[string]string // their JSON, by resource
+	live    string            // that of whichever is read by its name
 
 	mu      sync.Mutex
 	refusal []int
@@ -59,6 +60,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/x") {
+		if s.live == "" {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"apiVersion":"v1","kind":"Status","status":"Failure","reason":"Forbidden","code":403}`)
+			return
+		}
+		_, _ = io.WriteString(w, s.live)
+		return
+	}
 	if r.Method == http.MethodGet {
 		s.selects = append(s.selects, r.URL.Query().Get("labelSelector"))
 		_, _ = fmt.Fprintf(w, `{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":"9"},"items":[%s]}`, s.objects[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]])
@@ -229,6 +239,7 @@ func TestBundlesAreWrittenUntilItWorks(t *testing.T) {
 	object := `{"apiVersion":"v1","kind":"X","metadata":{"name":"x","resourceVersion":"7"},"webhooks":[{"name":"h","clientConfig":{"url":"https://me/admit/"}}]}`
 	s := newServer(t)
 	s.objects = map[string]string{"validatingwebhookconfigurations": object}
+	s.live = strings.Replace(object, `"7"`, `"8"`, 1) // it has changed
 	s.refusal = []int{409, 422, 403, 403, 404}
 	type try struct {
 		resource string
@@ -277,6 +288,35 @@ func TestBundlesAreWrittenUntilItWorks(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil || !strings.Contains(log.String(), `"message":"caBundle written"`) || strings.Contains(log.String(), "not written") || slices.Contains(s.selects, "annotated") {
 		t.Errorf("%v, %s, listed %q", err, log, s.selects)
+	}
+}
+
+// A patch that is refused for what it would make of an object, and not since that has changed,
+// is told; so is one of which nobody knows.
+func TestObjectsThatWouldNotBeValid(t *testing.T) {
+	const object = `{"apiVersion":"v1","kind":"X","metadata":{"name":"x","resourceVersion":"7"},"webhooks":[{"name":"h","clientConfig":{"url":"https://me/admit/"}}]}`
+	for _, live := range []string{object, ""} {
+		s, log := newServer(t), &bytes.Buffer{}
+		s.objects, s.live, s.refusal = map[string]string{"validatingwebhookconfigurations": object}, live, []int{422, 422, 422}
+		tries := make(chan error)
+		i := s.injector(t, "a=b", log, func(_ string, err error) { tries <- err })
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- i.Run(ctx) }()
+		for _, refused := range []bool{true, true, true, false} {
+			select {
+			case err := <-tries:
+				if (err != nil) != refused {
+					t.Errorf("live %q: %v, want a refusal: %t", live, err, refused)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("live %q: nothing is told", live)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil || strings.Count(log.String(), `"reason":"no","message":"caBundle is not written"`) != 1 {
+			t.Errorf("live %q: %v, told %s", live, err, log)
+		}
 	}
 }
 
