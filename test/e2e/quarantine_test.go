@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,11 +79,12 @@ func TestCrashWhileLoading(t *testing.T) {
 	})
 }
 
-// awaitMark waits until something is marked as being loaded.
+// awaitMark waits until something is marked as being loaded, and the mark is whole: before
+// that nothing was begun.
 func awaitMark(t *testing.T, dir string) {
 	t.Helper()
 	harness.Eventually(t, "a mark in "+dir, func() bool {
 		files, err := os.ReadDir(dir)
-		return err == nil && len(files) > 0
+		return err == nil && slices.ContainsFunc(files, func(f os.DirEntry) bool { return !strings.HasPrefix(f.Name(), ".") })
 	})
 }
