@@ -73,6 +73,12 @@ func alive(obj *unstructured.Unstructured) {
 // kind whether it is valid. named is the revision that the client gave it.
 func prepareCreate(ctx context.Context, r *request, n *next, mistakes field.ErrorList) (named int64, err error) {
 	obj := n.object
+	switch { // what was made of another name and uid would not fit this one's
+	case n.unnamed != nil:
+		obj.Object = object.Clone(n.unnamed)
+	case obj.GetName() == "" && obj.GetGenerateName() != "" && r.Version.Native():
+		n.unnamed = object.Clone(obj.Object)
+	}
 	if rev, err := resource.ParseRevision(obj.GetResourceVersion()); err == nil { // what is none is nothing, as for kube-apiserver
 		named = rev
 	}

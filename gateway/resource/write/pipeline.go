@@ -85,8 +85,9 @@ type source interface {
 type next struct {
 	object   *unstructured.Unstructured
 	owners   owned
-	scaled   *shownScales // of a write of a scale, until it is validated
-	generate string       // metadata.generateName, once it has decided the name
+	scaled   *shownScales   // of a write of a scale, until it is validated
+	generate string         // metadata.generateName, once it has decided the name
+	unnamed  map[string]any // the state before, of a kind that may make more of a name
 	ending   ending
 }
 

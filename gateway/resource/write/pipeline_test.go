@@ -220,6 +220,25 @@ func TestGeneratedNamesAreTriedAgain(t *testing.T) {
 	}
 }
 
+// What a kind makes of a name and a uid is made anew of another one.
+func TestJobsOfGeneratedNames(t *testing.T) {
+	w, _, _, validator := staged(t)
+	var taken string
+	validator.do = func(_ context.Context, wr admission.Attributes) error {
+		if taken != "" {
+			return nil
+		}
+		taken = wr.GetObject().GetName()
+		_, err := w.store.Create(w.ctx(), wr.(attributes).Resource.Key("default", taken), []byte(`{"taken":true}`), 0)
+		return err
+	}
+	made := w.must(w.Create(w.ctx(), w.builtin("jobs", "default", ""), []byte(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"gen-"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"i"}]}}}}`), alice))
+	labels, _, _ := unstructured.NestedStringMap(made.Object, "spec", "template", "metadata", "labels")
+	if taken == "" || made.GetName() == taken || labels["job-name"] != made.GetName() || labels["controller-uid"] != string(made.GetUID()) {
+		t.Errorf("after %s: %s, %s, %v", taken, made.GetName(), made.GetUID(), labels)
+	}
+}
+
 // The revision that a client gave what it creates is in the reply to a dry run, whichever
 // of the generated names is free.
 func TestARevisionIsKeptOverNames_DRY01(t *testing.T) {
