@@ -222,6 +222,7 @@ func TestConvertersThatObjectsOfARetiredVersionNeed(t *testing.T) {
 		"one that fails":                 {"https://x", "https://fails", refused + says + "no such thing" + todo},
 		"one without a way back":         {"https://x", "https://forth", refused + "says: conversion webhook for example.com/v1, Kind=CronTab failed: no way back" + todo},
 		"neither has a way back":         {"https://forth", "https://forth/", ""},
+		"one that mends the way there":   {"https://fails", "https://forth", ""},
 		"one that fails, and never came": {"https://forth", "https://fails", refused + says + "no such thing" + todo},
 	} {
 		w := &write{old: defined(t, c.old, retired), now: defined(t, c.now, retired), operation: admission.Update, resource: gvr.Definitions}

@@ -63,7 +63,8 @@ func (p conversionLoss) takesOver(ctx context.Context, gr schema.GroupResource, 
 		}
 		losses = slices.DeleteFunc(losses, func(l proof.Loss) bool {
 			return slices.ContainsFunc(known, func(k proof.Loss) bool {
-				return k.Pair == l.Pair && k.Problem == l.Problem && k.Field == l.Field && k.Back == l.Back
+				unread := k.Problem == proof.Fails && !k.Back // nothing is known of its way back
+				return k.Pair == l.Pair && k.Problem == l.Problem && (k.Field == l.Field && k.Back == l.Back || unread && l.Back)
 			})
 		})
 		if len(losses) > 0 {
