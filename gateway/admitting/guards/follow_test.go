@@ -146,8 +146,8 @@ func TestWhatIsNotAcceptedJustNowIsTriedAgain(t *testing.T) {
 		}
 		busy := fmt.Errorf("module: %w", guards.Passing{Err: errors.New("it is being compiled")})
 		step("it is busy", busy, good+settings, 2*time.Second, 1, 1)
-		step("and stays so", busy, "", 20*time.Second, 2, 1)
-		step("it has time", nil, "", 10*time.Second, 1, 2)
+		step("and stays so, each time for longer", busy, "", 40*time.Second, 2, 1)
+		step("it has time", nil, "", 40*time.Second, 1, 2)
 		step("and was asked", nil, "", time.Minute, 0, 2)
 		step("it wants nothing of it", errors.New("no"), good, time.Minute, 1, 2)
 		end()

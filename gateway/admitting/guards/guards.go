@@ -19,7 +19,12 @@ import (
 const pollInterval = 500 * time.Millisecond
 
 // retryPause is after how long what was not accepted for a [Passing] reason is tried again.
-const retryPause = 10 * time.Second
+// Each further time it is twice as long, up to longestPause: what never ends takes a
+// processor each time.
+const (
+	retryPause   = 10 * time.Second
+	longestPause = 5 * time.Minute
+)
 
 // Passing is why what a folder says is not accepted just now, though it may be later.
 type Passing struct {
@@ -68,6 +73,8 @@ type Folder struct {
 	seen sight
 	lost bool
 	due  time.Time
+	// pause is how long it was waited for due.
+	pause time.Duration
 
 	mu      sync.Mutex
 	trouble error
@@ -179,6 +186,9 @@ func (f *Folder) reread(ctx context.Context) (news bool, err error) {
 		f.lost = true
 		return f.settle(nil, err), err
 	}
+	if !now.same(f.seen) {
+		f.pause = 0
+	}
 	if again := !f.due.IsZero() && !time.Now().Before(f.due); now.same(f.seen) && !f.lost && !again {
 		return false, nil
 	}
@@ -188,7 +198,10 @@ func (f *Folder) reread(ctx context.Context) (news bool, err error) {
 		err = f.accept(ctx, s)
 	}
 	if errors.As(err, &Passing{}) {
-		f.due = time.Now().Add(retryPause)
+		f.pause = min(max(2*f.pause, retryPause), longestPause)
+		f.due = time.Now().Add(f.pause)
+	} else {
+		f.pause = 0
 	}
 	return f.settle(s, err), err
 }

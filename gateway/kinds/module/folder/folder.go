@@ -5,11 +5,13 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -90,6 +92,14 @@ func (f *Folder) use(ctx context.Context, s *guards.State) error {
 	return nil
 }
 
+// replaces is 1 for a name under which a module serves, 0 for others.
+func replaces(modules Runtime, name string) int {
+	if s, _ := modules.Status(name); s.Serving != nil {
+		return 1
+	}
+	return 0
+}
+
 // withdraw lets those modules of a folder that was refused serve no more that were not there
 // before. One that does not serve may be being compiled, and is left to who asks for it again.
 func (f *Folder) withdraw(refused map[string]fixed) {
@@ -108,7 +118,7 @@ func (f *Folder) withdraw(refused map[string]fixed) {
 func refusal(err, again error) error {
 	passes := func(err error) bool {
 		var refused *plugins.LoadError
-		return err != nil && !(errors.As(err, &refused) && refused.Reason.Final())
+		return err != nil && !(errors.As(err, &refused) && (refused.Reason.Final() || refused.Reason == plugins.Quarantined))
 	}
 	all := errors.Join(err, again)
 	if passes(err) || passes(again) {
@@ -122,7 +132,11 @@ func (f *Folder) load(ctx context.Context, all map[string]fixed) error {
 	if f.safe {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	// What is new comes first, so that what serves is replaced once all others can.
+	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return cmp.Or(replaces(f.modules, a)-replaces(f.modules, b), strings.Compare(a, b))
+	})
+	for _, name := range names {
 		if s, _ := f.modules.Status(name); s.Serving == nil || !s.Serving.Same(all[name].Revision) {
 			if err := f.modules.Set(ctx, name, all[name].Revision); err != nil {
 				return fmt.Errorf("WasmModule %q: %w", name, err)
