@@ -269,6 +269,7 @@ func TestBundlesAreWrittenUntilItWorks(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+	s.mu.Lock() // what came last may be answered still
 	if n := strings.Count(log.String(), "caBundle is not written"); n != 1 || len(s.patches) != 5 {
 		t.Errorf("after %d patches told %d times: %s", len(s.patches), n, log)
 	}
@@ -277,16 +278,22 @@ func TestBundlesAreWrittenUntilItWorks(t *testing.T) {
 	}
 	// What works is told once, and not again.
 	s.refusal, s.patches, s.selects = nil, nil, nil
+	s.mu.Unlock()
 	log.Reset()
 	i = s.injector(t, options.Annotated, log, func(resource string, err error) { tries <- try{resource, err} })
+	s.mu.Lock()
 	s.objects["validatingwebhookconfigurations"] = strings.Replace(object, `"name":"x"`, `"name":"x","annotations":{"wasmgate.dev/inject-ca":"true"}`, 1)
+	s.mu.Unlock()
 	ctx, cancel = context.WithCancel(t.Context())
 	go func() { ended <- i.Run(ctx) }()
 	if x := next(); x.err != nil {
 		t.Error(x)
 	}
 	cancel()
-	if err := <-ended; err != nil || !strings.Contains(log.String(), `"message":"caBundle written"`) || strings.Contains(log.String(), "not written") || slices.Contains(s.selects, "annotated") {
+	err := <-ended
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil || !strings.Contains(log.String(), `"message":"caBundle written"`) || strings.Contains(log.String(), "not written") || slices.Contains(s.selects, "annotated") {
 		t.Errorf("%v, %s, listed %q", err, log, s.selects)
 	}
 }
