@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,18 +129,29 @@ func TestWhatIsNotAcceptedJustNowIsTriedAgain(t *testing.T) {
 		}
 		f, asked := all.Folder("ValidatingAdmissionPolicy"), 0
 		var refuse error
-		if err := f.Accept(t.Context(), func(context.Context, *guards.State) error { asked++; return refuse }); err != nil {
+		var mu sync.Mutex // of both
+		if err := f.Accept(t.Context(), func(context.Context, *guards.State) error {
+			mu.Lock()
+			defer mu.Unlock()
+			asked++
+			return refuse
+		}); err != nil {
 			t.Fatal(err)
 		}
 		following, end := context.WithCancel(t.Context())
 		go all.Follow(following)
 		step := func(what string, err error, write string, after time.Duration, times, inForce int) {
 			t.Helper()
-			if refuse, asked = err, 0; write != "" {
+			mu.Lock()
+			refuse, asked = err, 0
+			mu.Unlock()
+			if write != "" {
 				w.write(file, write)
 			}
 			<-time.After(after)
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			if asked != times || len(f.Current().Objects) != inForce || (f.Trouble() == nil) != (err == nil) {
 				t.Errorf("%s: asked %d times, want %d; %d objects; %v", what, asked, times, len(f.Current().Objects), f.Trouble())
 			}
