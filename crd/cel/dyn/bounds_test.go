@@ -3,6 +3,7 @@ package dyn
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,10 +32,11 @@ func tooLarge() map[string]string {
 		"parts of parts":         bound("[0, 0]", parts, 20, "v20"),
 		"parts that are equal":   bound("[0, 0]", parts, 20, "dyn(v20) == dyn(v19)"),
 		"parts that differ":      bound("[0, 0]", parts, 20, "dyn(v20) != dyn(v19)"),
-		"parts in parts":         bound("[0, 0]", parts, 20, "dyn(0) in dyn(v20)"),
+		"parts in parts":         bound("[0, 0]", parts, 20, "dyn(v19) in dyn(v20)"),
 		"parts of an optional":   bound("[0, 0]", parts, 20, "optional.of(dyn(v20)) == optional.of(dyn(v19))"),
 		"parts of a map":         bound("{'a': 0}", "{'a': v, 'b': v}", 60, "v60"),
 		"parts that are flat":    bound("[0, 0]", parts, 20, "v20.flatten(30)"),
+		"a list in its place":    "cel.bind(v, [], [v + [0, 0]" + strings.Repeat(", v + v", 40) + "])",
 		"a range":                "lists.range(10000000000).size()",
 		"different ones":         "lists.range(99999).distinct()",
 		"sets":                   "sets.contains(lists.range(99999), lists.range(99999))",
@@ -95,6 +97,30 @@ func TestBoundsLetThrough(t *testing.T) {
 	for _, text := range []string{"'a' + 1", "dyn('a') + dyn(1)", "dyn(true) + dyn(true)", "dyn(1) in dyn(2)", "dyn(1).replace('a', 'b')", "self.none + 'a'", "'a'.matches('(')", "lists.range(-1)[0]"} {
 		if _, err := Bounded(text).Eval(Variables{Self: self}); err == nil {
 			t.Errorf("%s can be evaluated", text)
+		}
+	}
+}
+
+// What the library does at once is not looked at whole: thousands of lookups in a map of
+// thousands would be a look at each of its parts each.
+func TestLookupsAreNotWeighed(t *testing.T) {
+	many := map[string]any{}
+	for i := range 400_000 {
+		many[strconv.Itoa(i)] = int64(i)
+	}
+	some := make([]any, 2000)
+	for i := range some {
+		some[i] = strconv.Itoa(i)
+	}
+	parts := 0
+	for _, text := range []string{"self.some.all(k, k in self.many)", "self.some.all(k, self.many != null)", "self.some.all(k, self.many != self.some)", "self.some.all(k, '7' in self.some)"} {
+		begun := testing.AllocsPerRun(1, func() {
+			if ok, err := Bounded(text).True(Variables{Self: map[string]any{"many": many, "some": some}}); err != nil || !ok {
+				t.Errorf("%s: %t, %v", text, ok, err)
+			}
+		})
+		if parts = int(begun); parts > 20_000_000 {
+			t.Errorf("%s: %d allocations", text, parts)
 		}
 	}
 }

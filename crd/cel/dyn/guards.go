@@ -24,7 +24,7 @@ const (
 
 // guards look at what functions are called with, before they are.
 var guards = map[string]func(args []ref.Val) error{
-	"_+_": adds, "_==_": weighed, "_!=_": weighed, "@in": weighed,
+	"_+_": adds, "_==_": compared, "_!=_": compared, "@in": contained,
 	"replace": replaces, "join": joins, "format": formats,
 	"strings.quote": free, "base64.encode": free,
 	"lists.range": ranges, "flatten": weighed, "distinct": distinct,
@@ -72,7 +72,7 @@ func within(n, most int, what string) error {
 }
 
 func adds(args []ref.Val) error {
-	if _, ok := args[0].(traits.MutableLister); ok { // what a comprehension fills, item by item
+	if _, ok := args[0].(traits.MutableLister); ok && items(args[1]) <= 1 { // what a comprehension fills, item by item
 		return nil
 	}
 	if err := within(items(args[0])+items(args[1]), maxItems, "items of a list"); err != nil {
@@ -105,6 +105,39 @@ var both = sync.OnceValue(func() reflect.Type {
 	one := types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{types.True})
 	return reflect.TypeOf(one.(traits.Adder).Add(one))
 })
+
+// compared is for two values, which the library compares part by part only if they are of
+// one kind and size.
+func compared(args []ref.Val) error {
+	a, b := args[0], args[1]
+	if !holds(a) || !holds(b) || a.Type() != b.Type() {
+		return nil
+	}
+	x, sized := a.(traits.Sizer)
+	y, _ := b.(traits.Sizer)
+	if sized && y != nil && x.Size() != y.Size() {
+		return nil
+	}
+	return weighed(args)
+}
+
+// contained is for a value in a map, which is looked up, or in a list, each item of which
+// it is compared with.
+func contained(args []ref.Val) error {
+	if _, ok := args[1].(traits.Mapper); ok || !holds(args[0]) {
+		return nil
+	}
+	return weighed(args)
+}
+
+// holds tells that a value may have parts.
+func holds(v ref.Val) bool {
+	switch v.(type) {
+	case traits.Mapper, traits.Lister, *types.Optional:
+		return true
+	}
+	return false
+}
 
 func weighed(args []ref.Val) error {
 	for _, v := range args {
