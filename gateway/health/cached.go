@@ -2,6 +2,7 @@ package health
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -44,6 +45,11 @@ func (c *cached) get(ctx context.Context) error {
 	found := make(chan error, 1)
 	go func() {
 		defer func() { <-c.turn }()
+		defer func() {
+			if r := recover(); r != nil { // a check is others' code, and nobody above recovers
+				found <- fmt.Errorf("the check has panicked: %v", r)
+			}
+		}()
 		err := c.ask(context.WithoutCancel(ctx))
 		c.known, c.at, c.result = true, c.now(), err
 		found <- err
