@@ -23,7 +23,8 @@ func (p *places) checkText(text []byte, i int) (end int, err error) {
 	w, err := rawjson.Open(text, i, true)
 	if err != nil { // no container
 		if end = rawjson.Pass(text, i); p.self {
-			err = Check(string(bytes.Trim(text[i:end], "\" \t\r\n"))) // escapes are none in a quantity
+			// As it is written: who reads quantities resolves no escapes, and takes none for one.
+			err = Check(string(bytes.Trim(text[i:end], "\" \t\r\n")))
 		} else {
 			err = nil
 		}

@@ -1,11 +1,13 @@
 package quantity
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	kjson "sigs.k8s.io/json"
 )
 
 // In a text all that is there counts, also what is there again, and numbers.
@@ -35,5 +37,19 @@ func TestCheckText(t *testing.T) {
 	}
 	if err := CheckText([]byte(`{"a":1e2000000000}`), reflect.TypeFor[map[string]string]()); err != nil {
 		t.Error(err)
+	}
+}
+
+// CheckText lets escapes through, as who reads quantities takes none: an exponent that is
+// spelled with them is no quantity, and is refused at once.
+func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
+	for _, text := range []string{`{"limits":{"cpu":"1\u0065-2000000000"}}`, `{"limits":{"cpu":"1e-200000000\u0030"}}`, `{"limits":{"cpu":"\u0031e-200000000\u0030"}}`} {
+		var into, other corev1.ResourceRequirements
+		if json.Unmarshal([]byte(text), &into) == nil {
+			t.Errorf("%s is read as %v", text, into)
+		}
+		if _, err := kjson.UnmarshalStrict([]byte(text), &other); err == nil {
+			t.Errorf("%s is read as %v", text, other)
+		}
 	}
 }
