@@ -55,18 +55,24 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// onePolicy is a folder with one file, its text, and the guards of it.
+func onePolicy(t *testing.T) (w *world, all *guards.Guards, file, good string) {
+	t.Helper()
+	w = forPlugin(t, "ValidatingAdmissionPolicy")
+	file, good = filepath.Join(w.folder, "a.yaml"), document("ValidatingAdmissionPolicy", "p", "spec: {"+matches+checks+"}")
+	w.write(file, good)
+	all, err := guards.New(t.Context(), w.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, all, file, good
+}
+
 // A folder is followed: what changes is told once, what cannot be used with its reason,
 // and what was stays in force until something else can be.
 func TestFolderIsFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := forPlugin(t, "ValidatingAdmissionPolicy")
-		file := filepath.Join(w.folder, "a.yaml")
-		good := document("ValidatingAdmissionPolicy", "p", "spec: {"+matches+checks+"}")
-		w.write(file, good)
-		all, err := guards.New(t.Context(), w.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w, all, file, good := onePolicy(t)
 		f, ctx := all.Folder("ValidatingAdmissionPolicy"), t.Context()
 		following, end := context.WithCancel(ctx)
 		go all.Follow(following)
@@ -119,14 +125,7 @@ func TestFolderIsFollowed(t *testing.T) {
 // What is not accepted for a reason that passes is tried again, and nothing else is.
 func TestWhatIsNotAcceptedJustNowIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := forPlugin(t, "ValidatingAdmissionPolicy")
-		file := filepath.Join(w.folder, "a.yaml")
-		good := document("ValidatingAdmissionPolicy", "p", "spec: {"+matches+checks+"}")
-		w.write(file, good)
-		all, err := guards.New(t.Context(), w.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w, all, file, good := onePolicy(t)
 		f, asked := all.Folder("ValidatingAdmissionPolicy"), 0
 		var refuse error
 		var mu sync.Mutex // of both
