@@ -66,11 +66,12 @@ func folderOf(plugin string, f *guards.Folder) folder {
 	size := 0
 	for _, o := range now.Objects {
 		g := guard{Kind: o.GroupVersionKind().GroupKind().String(), Namespace: o.GetNamespace(), Name: o.GetName(), Object: shown(o)}
-		switch data, err := object.Encode(o.Object); {
+		switch {
 		case o.Content != nil:
 			g.ContentDigest = signature.Digest(o.Content)
 		case o.Parameter: // which may be a Secret, or what only few may read
-			if g.Object = nil; err == nil {
+			g.Object = nil
+			if data, err := object.Encode(o.Object); err == nil {
 				g.ContentDigest = signature.Digest(data)
 			}
 		}
