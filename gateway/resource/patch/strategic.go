@@ -37,10 +37,18 @@ func decodeStrategic(body []byte, typed func() runtime.Object) (Patch, []string,
 		case err != nil:
 			return nil, nil, unmergeable(err)
 		}
-		// As the fields of a Go value they cannot be changed.
-		tree["kind"], tree["apiVersion"] = from.Tree["kind"], from.Tree["apiVersion"]
+		for _, name := range []string{"kind", "apiVersion"} { // as the fields of a Go value they cannot be changed
+			if is, there := tree[name]; isText(is) || !there || is == nil {
+				tree[name] = from.Tree[name]
+			}
+		}
 		return tree, nil, nil
 	}, duplicates, nil
+}
+
+func isText(v any) bool {
+	_, ok := v.(string)
+	return ok
 }
 
 // mergedStrategically is an object with a strategic merge patch applied. The library

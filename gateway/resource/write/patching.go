@@ -151,6 +151,11 @@ func samePatched(t resource.Target, tree map[string]any) error {
 	apiVersion, _ := tree["apiVersion"].(string)
 	kind, _ := tree["kind"].(string)
 	if t.Version.Native() { // which need not say what they are
+		for _, name := range []string{"apiVersion", "kind"} {
+			if _, err := textField(tree, name); err != nil {
+				return err
+			}
+		}
 		kind, apiVersion = cmp.Or(kind, def.Kind), cmp.Or(apiVersion, want)
 		tree["kind"], tree["apiVersion"] = kind, apiVersion
 	}
