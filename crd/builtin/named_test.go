@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/wasmgate/wasmgate/crd/crdtest"
@@ -40,5 +41,32 @@ func TestContainersOfFailurePolicies(t *testing.T) {
 		if said != want {
 			t.Errorf("%s: %q, want %q", name, said, want)
 		}
+	}
+}
+
+// A new StatefulSet's name is a label of DNS; one with dots that is there goes on, and can be
+// rid of its finalizers.
+func TestNamesOfStatefulSets(t *testing.T) {
+	def := definitions(t)["statefulset"]
+	body := func(meta string) string {
+		return `{"metadata":{` + meta + `},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
+	}
+	for meta, want := range map[string]string{
+		`"name":"web"`: "",
+		`"name":"a.b"`: `metadata.name: Invalid value: "a.b": must not contain dots`,
+		`"name":"` + strings.Repeat("a", 64) + `"`: `metadata.name: Invalid value: "` + strings.Repeat("a", 64) + `": must be no more than 63 characters`,
+	} {
+		err := crdtest.Creation(t, def, body(meta))
+		if said := crdtest.Message(err); said != want || (err == nil) != (want == "") {
+			t.Errorf("%s: %q (%v), want %q", meta, said, err, want)
+		}
+	}
+	const there = `"name":"a.b","finalizers":["a.b/c"]`
+	if err := crdtest.Change(t, def, "", body(there), body(`"name":"a.b"`)); err != nil {
+		t.Error(err)
+	}
+	said := crdtest.Message(crdtest.Change(t, def, "", body(there), body(`"name":"a.b","labels":{"a b":"c"}`)))
+	if strings.Count(said, "metadata.labels") != 1 {
+		t.Errorf("%q", said)
 	}
 }

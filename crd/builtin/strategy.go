@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -189,8 +190,8 @@ func (s *strategy) mistakes(ctx context.Context, tree, was map[string]any) field
 	if sub := s.kind.version.Subresources[s.subresource]; sub != nil {
 		lenient = lenient || sub.LenientMetadata
 	}
-	if s.subresource == "" && (was == nil || !lenient) {
-		errs = append(errs, validation.ValidateObjectMeta(m, s.namespaced, s.kind.file.Name.Check(), extend.MetadataPath)...)
+	if name := cmp.Or(s.kind.file.NewName, s.kind.file.Name); s.subresource == "" && (was == nil || !lenient && s.kind.file.NewName == "") {
+		errs = append(errs, validation.ValidateObjectMeta(m, s.namespaced, name.Check(), extend.MetadataPath)...)
 	}
 	if !lenient {
 		errs = append(errs, extend.ValidateFinalizers(m)...)

@@ -32,6 +32,10 @@ type File struct {
 	Alike []string `json:"alike,omitempty"`
 	// Name is the format that names have.
 	Name NameRule `json:"name,omitempty"`
+	// NewName is the format that names of new objects have where those that are there may
+	// have others: of an update no name is judged then, as of a kind whose names
+	// kube-apiserver once judged less strictly.
+	NewName NameRule `json:"newName,omitempty"`
 	// LenientMetadata allows finalizers that are not qualified, and checks of the
 	// metadata of an update only what changed: kube-apiserver does so with few
 	// kinds.
