@@ -78,3 +78,84 @@ func TestAffinityOfPodsThatWait(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A status says of no container that it goes on which has ended for good, and of no pod that
+// is on a node that there is hope for one, in the words of kube-apiserver 1.36.3.
+func TestWhatStatusesOfPodsBringBack(t *testing.T) {
+	d := builtintest.Definitions(t)["pod"]
+	const (
+		running, waiting = `"state":{"running":{"startedAt":"2026-01-01T00:00:00Z"}}`, `"state":{"waiting":{"reason":"R"}}`
+		no               = `.state: Forbidden: may not be transitioned to non-terminated state`
+		one, first       = `status.containerStatuses[0]` + no, `status.initContainerStatuses[0]` + no
+		bound            = `status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node`
+		code7            = `"restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"In","values":[7,8]}}]`
+		but7             = `"restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"NotIn","values":[7]}}]`
+		all7             = `"restartPolicyRules":[{"action":"RestartAllContainers","exitCodes":{"operator":"In","values":[7]}}]`
+	)
+	c := func(of ...string) string { return statuses("containerStatuses", of...) }
+	i := func(of ...string) string { return statuses("initContainerStatuses", of...) }
+	for name, tc := range map[string]struct{ policy, container, init, was, now, want string }{
+		"always":                    {"Always", "", "", c("c " + exited("0")), c("c " + running), ""},
+		"never":                     {"Never", "", "", c("c " + exited("1")), c("c " + running), one},
+		"never, waiting":            {"Never", "", "", c("c " + exited("1")), c("c " + waiting), one},
+		"never, still ended":        {"Never", "", "", c("c " + exited("1")), c("c " + exited("2")), ""},
+		"never, said no more":       {"Never", "", "", c("c " + exited("1")), `"phase":"Failed"`, ""},
+		"never, said of another":    {"Never", "", "", c("d "+running, "c "+exited("1")), c("c " + running), `status.containerStatuses[1]` + no},
+		"never, of no container":    {"Always", "", "", c("x " + exited("1")), c("x " + running), one},
+		"on failure, failed":        {"OnFailure", "", "", c("c " + exited("1")), c("c " + running), ""},
+		"on failure, done":          {"OnFailure", "", "", c("c " + exited("0")), c("c " + running), one},
+		"its own always":            {"Never", `"restartPolicy":"Always"`, "", c("c " + exited("0")), c("c " + running), ""},
+		"its own never":             {"Always", `"restartPolicy":"Never"`, "", c("c " + exited("1")), c("c " + running), one},
+		"its own on failure":        {"Always", `"restartPolicy":"OnFailure"`, "", c("c " + exited("0")), c("c " + running), one},
+		"its rule":                  {"Never", `"restartPolicy":"Never",` + code7, "", c("c " + exited("7")), c("c " + running), ""},
+		"not its rule":              {"Never", `"restartPolicy":"Never",` + code7, "", c("c " + exited("9")), c("c " + running), one},
+		"its rule of others":        {"Never", `"restartPolicy":"Never",` + but7, "", c("c " + exited("9")), c("c " + running), ""},
+		"not its rule of others":    {"Never", `"restartPolicy":"Never",` + but7, "", c("c " + exited("7")), c("c " + running), one},
+		"all again":                 {"Never", `"restartPolicy":"Never",` + all7, "", c("d "+exited("0"), "c "+exited("0")), c("d "+running, "c "+running), ""},
+		"init, never":               {"Never", "", "", i("i " + exited("1")), i("i " + running), first},
+		"init, on failure":          {"OnFailure", "", "", i("i " + exited("1")), i("i " + running), ""},
+		"init, always":              {"Always", "", "", i("i " + exited("0")), i("i " + running), ""},
+		"init, one beside":          {"Never", "", `"restartPolicy":"Always"`, i("i " + exited("0")), i("i " + running), ""},
+		"init of containers":        {"Always", "", "", i("c " + exited("0")), i("c " + running), first},
+		"ephemeral":                 {"Always", "", "", statuses("ephemeralContainerStatuses", "e "+exited("0")), statuses("ephemeralContainerStatuses", "e "+running), `status.ephemeralContainerStatuses[0]` + no},
+		"ephemeral, when all again": {"Always", `"restartPolicy":"Never",` + all7, "", statuses("ephemeralContainerStatuses", "e "+exited("0")), statuses("ephemeralContainerStatuses", "e "+running), `status.ephemeralContainerStatuses[0]` + no},
+		"hope":                      {"Always", "", "", `"phase":"Pending"`, `"nominatedNodeName":"n"`, bound},
+		"other hope":                {"Always", "", "", `"nominatedNodeName":"m"`, `"nominatedNodeName":"n"`, bound},
+		"the same hope":             {"Always", "", "", `"nominatedNodeName":"n"`, `"nominatedNodeName":"n"`, ""},
+		"no hope":                   {"Always", "", "", `"nominatedNodeName":"n"`, `"phase":"Pending"`, ""},
+		"both":                      {"Never", "", "", c("c " + exited("1")), c("c "+running) + `,"nominatedNodeName":"n"`, `[` + bound + `, ` + one + `]`},
+	} {
+		more := func(of string) string {
+			if of == "" {
+				return ""
+			}
+			return "," + of
+		}
+		pod := func(status string) string {
+			return `{"metadata":{"name":"x"},"spec":{"nodeName":"m","restartPolicy":"` + tc.policy + `","initContainers":[{"name":"i","image":"i"` + more(tc.init) + `}],
+				"containers":[{"name":"c","image":"i"` + more(tc.container) + `},{"name":"d","image":"i"}]},"status":{` + status + `}}`
+		}
+		err := crdtest.Change(t, d, "status", pod(tc.was), pod(tc.now))
+		if got := crdtest.Message(err); got != tc.want || (err == nil) != (tc.want == "") {
+			t.Errorf("%s: %s (%v), want %s", name, got, err, tc.want)
+		}
+	}
+	const free = `{"metadata":{"name":"x"},"spec":{"containers":[{"name":"c","image":"i"}]}`
+	if err := crdtest.Change(t, d, "status", free+`}`, free+`,"status":{"nominatedNodeName":"n"}}`); err != nil {
+		t.Error(err)
+	}
+}
+
+// exited is the state of a container that ended with a code.
+func exited(code string) string {
+	return `"state":{"terminated":{"exitCode":` + code + `,"startedAt":"2026-01-01T00:00:00Z","finishedAt":"2026-01-01T00:00:00Z"}}`
+}
+
+// statuses is a list of what is said of containers, each a name and a state.
+func statuses(list string, of ...string) string {
+	for i := range of {
+		name, state, _ := strings.Cut(of[i], " ")
+		of[i] = `{"name":"` + name + `","image":"i","imageID":"","ready":false,"restartCount":0,` + state + `}`
+	}
+	return `"` + list + `":[` + strings.Join(of, ",") + `]`
+}
