@@ -115,7 +115,7 @@ type Rule struct {
 	// Duplicate or TooLong.
 	Reason string `json:"reason,omitempty"`
 	// FieldPath is the field below that the refusal names, as "spec.type",
-	// "requests.[cpu]" for an entry of a map, or "podIPs[0].ip" for an item of a
+	// "requests.[cpu]" for an entry of a map, whose key may have dots, or "podIPs[0].ip" for an item of a
 	// list.
 	FieldPath string `json:"fieldPath,omitempty"`
 	// Shows is the field below whose value the refusal shows, where FieldPath is

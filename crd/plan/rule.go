@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ type rule struct {
 
 // newRule is a rule about values of a type.
 func newRule(r Rule, t reflect.Type) (rule, error) {
-	made := rule{Rule: r, condition: dyn.New(cmp.Or(r.Rule, "false")), change: strings.Contains(r.Rule, "oldSelf") && !r.OptionalOldSelf, none: zero(t, r.FieldPath)}
+	made := rule{Rule: r, condition: dyn.New(cmp.Or(r.Rule, "false")), change: strings.Contains(r.Rule, "oldSelf") && !r.OptionalOldSelf, none: zero(t, cmp.Or(r.Shows, r.FieldPath))}
 	if r.Across != "" {
 		where, err := newSpot(r.Across)
 		if err != nil {
@@ -61,17 +62,7 @@ func (r *rule) ask(p place) *field.Error {
 	vars := dyn.Variables{Self: p.value, Old: p.old, Key: p.key, Up: p.up, Within: p.asking}
 	path := p.path
 	if r.FieldPath != "" {
-		for name := range strings.SplitSeq(r.FieldPath, ".") {
-			name, index, indexed := item(name)
-			if key, ok := strings.CutPrefix(name, "["); ok {
-				path = path.Key(strings.TrimSuffix(key, "]"))
-			} else {
-				path = path.Child(name)
-			}
-			if indexed {
-				path = path.Index(index)
-			}
-		}
+		path = below(path, r.FieldPath)
 	}
 	if path == nil {
 		path = field.NewPath("") // as Kubernetes names the whole object
@@ -108,6 +99,21 @@ func (r *rule) ask(p place) *field.Error {
 		value = p.key
 	}
 	return r.refusal(path, value, message)
+}
+
+// below is the place that a path leads to from another.
+func below(at *field.Path, path string) *field.Path {
+	for name := range parts(path) {
+		if key, ok := keyOf(name); ok {
+			at = at.Key(key)
+			continue
+		}
+		name, index, indexed := item(name)
+		if at = at.Child(name); indexed {
+			at = at.Index(index)
+		}
+	}
+	return at
 }
 
 // compared are the items among which an item may be like another.
@@ -164,15 +170,36 @@ func valueAt(v any, path string) any {
 	if path == "" {
 		return v
 	}
-	for name := range strings.SplitSeq(path, ".") {
-		name, index, indexed := item(name)
+	for name := range parts(path) {
 		m, _ := v.(map[string]any)
+		if key, ok := keyOf(name); ok {
+			v = m[key]
+			continue
+		}
+		name, index, indexed := item(name)
 		v = m[name]
 		if list, _ := v.([]any); indexed && index < len(list) {
 			v = list[index]
 		}
 	}
 	return v
+}
+
+// parts are the names of a path, which dots divide that are not in the key of a map.
+func parts(path string) iter.Seq[string] {
+	key := false
+	return strings.FieldsFuncSeq(path, func(r rune) bool {
+		key = r == '[' || key && r != ']'
+		return r == '.' && !key
+	})
+}
+
+// keyOf takes the key from what leads to an entry of a map, as "[cpu]".
+func keyOf(name string) (key string, ok bool) {
+	if !strings.HasPrefix(name, "[") {
+		return "", false
+	}
+	return strings.TrimSuffix(name[1:], "]"), true
 }
 
 // item takes the index from a name that ends with one.
@@ -191,8 +218,13 @@ func item(name string) (bare string, index int, ok bool) {
 // zero is the text or the number that a field below type t is when nothing is
 // said of it.
 func zero(t reflect.Type, path string) any {
-	for _, name := range strings.Split(path, ".") {
-		if t = indirect(t); t.Kind() != reflect.Struct || schema.Leaf(t) {
+	for name := range parts(path) {
+		t = indirect(t)
+		if _, ok := keyOf(name); ok && t.Kind() == reflect.Map {
+			t = t.Elem()
+			continue
+		}
+		if t.Kind() != reflect.Struct || schema.Leaf(t) {
 			return nil
 		}
 		fields := schema.Fields(t)

@@ -95,6 +95,8 @@ var plans = []struct{ own, now, was, want string }{
 	{ruled(`, reason: Required, message: " has to be"`), `{inner: {text: b}}`, "", "inner: Required value: has to be"},
 	{ruled(`, reason: Required`), `{inner: {text: b}}`, "", "inner: Required value"},
 	{ruled(`, fieldPath: "list.[x]", shows: text, message: is odd`), `{inner: {text: b}}`, "", "inner.list[x]: Invalid value: \"b\": is odd"},
+	{`"": {rules: [{rule: "false", fieldPath: labels.a.b/c, shows: "labels.[a.b/c]"}]}`, `{labels: {a.b/c: d}}`, "", "labels.a.b/c: Invalid value: \"d\": failed rule: false"},
+	{`"": {rules: [{rule: "false", fieldPath: "labels.[a.b/c]"}]}`, `{name: a}`, "", "labels[a.b/c]: Invalid value: \"\": failed rule: false"},
 	{`inner: {rules: [{rule: "false", fieldPath: text}]}`, `{inner: {list: []}}`, "", "inner.text: Invalid value: \"\": failed rule: false"},
 	{`inner: {rules: [{rule: "false", fieldPath: none.text}]}`, `{inner: {list: []}}`, "", "inner.none.text: Invalid value: null: failed rule: false"},
 	{`inner: {rules: [{rule: "false"}]}`, `{inner: {text: ` + strings.Repeat("x", 189) + `}}`, "", `inner: Invalid value: {"text":"` + strings.Repeat("x", 189) + `"}: failed rule: false`},
