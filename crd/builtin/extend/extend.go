@@ -79,6 +79,7 @@ var functions = map[schema.GroupResource]Functions{
 	{Group: "resource.k8s.io", Resource: "resourceclaims"}:                 {PrepareUpdate: dropDeallocated, Validate: validateClaim},
 	{Group: "resource.k8s.io", Resource: "resourceslices"}:                 {FromClient: dateTaints},
 	{Group: "resource.k8s.io", Resource: "resourceclaimtemplates"}:         {Validate: validateClaimTemplate},
+	{Group: "discovery.k8s.io", Resource: "endpointslices"}:                {PrepareCreate: dropTopology, PrepareUpdate: keepTopology},
 	{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}: {PrepareCreate: prepareSigningRequest, PrepareUpdate: narrowSigning, Validate: validateSigning},
 	{Group: "autoscaling", Resource: "horizontalpodautoscalers"}:           {Defaults: plainAutoscaler, Layouts: Layouts{"autoscaling/v1": newLayout(translate.AutoscalerV2, translate.AutoscalerV1)}},
 	{Group: "batch", Resource: "jobs"}:                                     {PrepareCreate: prepareJob, Defaults: defaultJob, Validate: validateJob},
