@@ -27,8 +27,9 @@ type Addition struct {
 	Enum []string `json:"enum,omitempty"`
 	// Format names a check of the value (see package formats).
 	Format string `json:"format,omitempty"`
-	// Ratchet lets a value be what its Format refuses where it was that before.
-	Ratchet bool `json:"ratchet,omitempty"`
+	// Judged is when something is said of the value and of what is below it: always, of
+	// what is Changed only, or of New objects only.
+	Judged Judged `json:"judged,omitempty"`
 	// Keys names a format that every key of a map has.
 	Keys string `json:"keys,omitempty"`
 	// Pattern is a regular expression for a string.
@@ -85,6 +86,18 @@ type Addition struct {
 	// Rules are conditions in CEL.
 	Rules []Rule `json:"rules,omitempty"`
 }
+
+// Judged is of which values something is said, where kube-apiserver once took what it
+// refuses now.
+type Judged string
+
+const (
+	// Changed values are judged: one that is what it was before may be wrong.
+	Changed Judged = "changed"
+	// New is of objects that are created: what an update makes of the value is refused
+	// elsewhere, as that of something immutable.
+	New Judged = "new"
+)
 
 // Rule is a condition that a value has to meet, in the form of
 // x-kubernetes-validations.

@@ -27,18 +27,22 @@ type checker struct {
 	not     []spot
 	rules   []rule
 	except  [][]string
+	// lenient: the format is that of what is changed.
+	lenient bool
 	// alike: a rule compares items of a list.
 	alike bool
 }
 
 func newChecker(a *Addition, t reflect.Type) (*checker, error) {
 	c := &checker{Addition: a, one: fieldsOf(a.OneOf, t), most: fieldsOf(a.AtMostOneOf, t)}
-	if a.Format == "ip" || a.Format == "cidr" || a.Format == "endpoint-ip" { // which were let be otherwise once
-		ratcheted := *a
-		ratcheted.Ratchet = true
-		c.Addition = &ratcheted
-	}
+	c.lenient = a.Format == "ip" || a.Format == "cidr" || a.Format == "endpoint-ip" // which were let be otherwise once
 	var err error
+	switch {
+	case a.Judged != "" && a.Judged != Changed && a.Judged != New:
+		return nil, fmt.Errorf("values are judged when they are changed or new, not when %q", a.Judged)
+	case a.Judged == New && a.Immutable:
+		return nil, fmt.Errorf("what is judged of new objects alone cannot be immutable")
+	}
 	if a.Pattern != "" {
 		if c.pattern, err = regexp.Compile(a.Pattern); err != nil {
 			return nil, err
@@ -86,6 +90,17 @@ func fieldsOf(names []string, t reflect.Type) []string {
 	return all
 }
 
+// passes tells a value of which nothing is to be said.
+func (c *checker) passes(p place) bool {
+	switch c.Judged {
+	case Changed:
+		return p.old != nil && reflect.DeepEqual(p.value, p.old)
+	case New:
+		return p.old != nil || p.added
+	}
+	return false
+}
+
 // value checks one value by all that is said of it.
 func (c *checker) value(p place) field.ErrorList {
 	var errs field.ErrorList
@@ -121,7 +136,7 @@ func (c *checker) value(p place) field.ErrorList {
 			errs = append(errs, err)
 		}
 	}
-	if c.format != nil && p.value != nil && !(c.Ratchet && reflect.DeepEqual(p.value, p.old)) {
+	if c.format != nil && p.value != nil && !(c.lenient && reflect.DeepEqual(p.value, p.old)) {
 		errs = append(errs, c.format(p.value, p.path)...)
 	}
 	return errs

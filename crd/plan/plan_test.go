@@ -198,6 +198,7 @@ func TestMistakesInFiles(t *testing.T) {
 		"spec.nothing": {}, "spec[]": {}, "spec.replicas{}": {}, "spec..replicas": {},
 		"spec.paused": {Format: "none"}, "spec.strategy": {Keys: "port"}, "spec.replicas": {Pattern: "("},
 		"spec.template": {Except: []string{"a..b"}}, "spec.template.spec.containers[].nothing": {},
+		"spec.minReadySeconds": {Judged: "old"}, "spec.selector": {Judged: New, Immutable: true},
 	} {
 		if _, err := NewLibrary(nil).Plan(reflect.TypeFor[appsv1.Deployment](), Additions{path: a}); err == nil {
 			t.Errorf("%s: %+v is accepted", path, a)

@@ -68,7 +68,18 @@ var plans = []struct{ own, now, was, want string }{
 	{`inner.list[].ip: {format: ip}`, `{inner: {list: [{ip: 01.2.3.4}]}}`, `{inner: {list: [{ip: 01.2.3.4}]}}`, ""},
 	{`inner.list[].ip: {format: ip}`, `{inner: {list: [{ip: 01.2.3.4}]}}`, "", "inner.list[0].ip: Invalid value: \"01.2.3.4\": must not have leading 0s"},
 	{`name: {format: dns-label}`, `{name: A}`, `{name: A}`, "name: Invalid value: \"A\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"},
-	{`name: {format: dns-label, ratchet: true}`, `{name: A}`, `{name: A}`, ""},
+	{`name: {format: dns-label, judged: changed}`, `{name: A}`, `{name: A}`, ""},
+	{`name: {format: dns-label, judged: new}`, `{name: A}`, `{kind: k}`, ""},
+	{`inner: {judged: changed}
+inner.text: {maxLength: 1}`, `{inner: {text: abc}}`, `{inner: {text: abc}}`, ""},
+	{`inner: {judged: changed}
+inner.text: {maxLength: 1}`, `{inner: {text: abc}}`, `{inner: {text: ab}}`, "inner.text: Too long: may not be more than 1 byte"},
+	{`inner: {judged: changed}
+inner.text: {maxLength: 1}`, `{inner: {text: abc}}`, "", "inner.text: Too long: may not be more than 1 byte"},
+	{`inner: {judged: new}
+inner.text: {maxLength: 1}`, `{inner: {text: abc}}`, `{inner: {text: ab}}`, ""},
+	{`inner: {judged: new}
+inner.text: {maxLength: 1}`, `{inner: {text: abc}}`, "", "inner.text: Too long: may not be more than 1 byte"},
 	{`name: {among: ["0.tags[]"]}`, `{name: c, tags: [a, b]}`, "", "name: Not found: \"c\""},
 	{`name: {among: ["0.tags[]"]}`, `{name: b, tags: [a, b]}`, "", ""},
 	{`name: {among: ["0.tags[].x"]}`, `{name: b, tags: [a, b]}`, "", "name: Not found: \"b\""},

@@ -86,6 +86,9 @@ func (n *node) validate(p place) field.ErrorList {
 	}
 	var errs field.ErrorList
 	if n.check != nil {
+		if n.check.passes(p) {
+			return nil
+		}
 		errs = n.check.value(p)
 	}
 	switch x := p.value.(type) {
