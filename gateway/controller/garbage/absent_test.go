@@ -1,6 +1,7 @@
 package garbage_test
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"sync/atomic"
@@ -169,7 +170,32 @@ func TestOwnersInANamespaceDoNotOwnWhatIsInNone_DEL05(t *testing.T) {
 	w.delete(owner, background)
 	end := w.create(key(maps, "end"), nil, nil, []made{owner})
 	w.becomes(end, "-")
-	w.becomes(one, "-") // an owner that was seen to go was the one that was meant
+	w.is(one, "owner") // which was woken before end was
+	second := w.create(key(maps, "second"), nil, nil, []made{owner})
+	w.becomes(second, "-")
+	w.is(one, "owner")
+}
+
+// An owner that was seen to go is the one that is meant where nothing but its kind's
+// definition is missing: not one of another kind, or place, that has its uid.
+func TestAnOwnerThatWentIsKnownByAllThatNamesIt_DEL05(t *testing.T) {
+	w := newWorld(t)
+	owner := w.create(key(maps, "owner"), nil, nil, nil)
+	as := func(name string, ref func(*metav1.OwnerReference)) made {
+		m := owner
+		ref(&m.ref)
+		return w.create(key(tabs, name), nil, nil, []made{m})
+	}
+	unserved := as("unserved", func(r *metav1.OwnerReference) { r.APIVersion, r.Kind = "example.com/v1", "Ship" })
+	grouped := as("grouped", func(r *metav1.OwnerReference) { r.APIVersion = "example.com/v1" })
+	renamed := as("renamed", func(r *metav1.OwnerReference) { r.Name = "another" })
+	right := as("right", func(*metav1.OwnerReference) {})
+	stop := w.collect()
+	w.becomes(renamed, "-")
+	w.delete(owner, background)
+	w.becomes(right, "-")
+	w.keeps(unserved, "owner", stop)
+	w.is(grouped, "owner")
 }
 
 // A report that cannot be made holds nothing up.
@@ -204,6 +230,40 @@ func TestKindsThatAreNotServedYet_DEL05(t *testing.T) {
 	w.becomes(end, "-")
 	w.is(one, "nobody")
 	w.define(fleet)
+	w.becomes(one, "-")
+}
+
+// A kind that is followed may get another name; what goes then went under that one.
+func TestKindsThatAreCalledOtherwise_DEL05(t *testing.T) {
+	w := newWorld(t)
+	w.define(fleet)
+	w.collect()
+	never := made{ref: metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Armada", Name: "nobody", UID: "uid-nobody"}}
+	first := w.create(key(maps, "first"), nil, nil, []made{never})
+	w.rewrite("/registry/apiextensions.k8s.io/customresourcedefinitions/fleets.example.com", func(was []byte) []byte {
+		return bytes.ReplaceAll(was, []byte(`"Fleet`), []byte(`"Armada`))
+	})
+	w.becomes(first, "-") // so that is known
+	var looks atomic.Int32
+	w.failing(func(op string, k controller.Key) error {
+		if op == "look" && k.Name == "owner" {
+			looks.Add(1)
+		}
+		if op == "delete" && k.Name == "one" {
+			return apierrors.NewInternalError(context.Canceled)
+		}
+		return nil
+	})
+	owner := w.create(key(fleets, "owner"), nil, nil, nil)
+	one := w.create(key(maps, "one"), nil, nil, []made{owner})
+	w.eventually("its owner is looked for", func() bool { return looks.Load() > 0 })
+	w.delete(owner, background)
+	w.undefine("fleets.example.com")
+	w.define(strings.NewReplacer("fleet", "ship", "Fleet", "Ship").Replace(fleet))
+	never.ref.Kind = "Ship"
+	second := w.create(key(maps, "second"), nil, nil, []made{never})
+	w.becomes(second, "-") // so that they are followed no longer is known
+	w.failing(nil)
 	w.becomes(one, "-")
 }
 
@@ -330,22 +390,24 @@ func TestKindsThatAreServedNoLonger(t *testing.T) {
 func (w *world) spoil(m made) (mend func()) {
 	w.t.Helper()
 	key := "/registry/" + m.Resource + "/" + m.Namespace + "/" + m.Name
-	write := func(value []byte) []byte {
-		w.t.Helper()
-		kv, err := w.store.Get(w.ctx(), key)
-		if err == nil {
-			_, err = w.store.Update(w.ctx(), key, value, kv.Revision, 0)
-		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if err := w.Client.Fresh(w.ctx()); err != nil {
-			w.t.Fatal(err)
-		}
-		return kv.Value
+	before := w.rewrite(key, func([]byte) []byte { return []byte("no object") })
+	return func() { w.rewrite(key, func([]byte) []byte { return before }) }
+}
+
+// rewrite changes what is stored, past all stages, and returns what it was.
+func (w *world) rewrite(key string, change func([]byte) []byte) []byte {
+	w.t.Helper()
+	kv, err := w.store.Get(w.ctx(), key)
+	if err == nil {
+		_, err = w.store.Update(w.ctx(), key, change(kv.Value), kv.Revision, 0)
 	}
-	before := write([]byte("no object"))
-	return func() { write(before) }
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.Client.Fresh(w.ctx()); err != nil {
+		w.t.Fatal(err)
+	}
+	return kv.Value
 }
 
 // A dependent that cannot be read any more is still there, and so holds up the

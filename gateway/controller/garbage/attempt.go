@@ -112,13 +112,22 @@ func (c *Collector) judge(ctx context.Context, n node, r metav1.OwnerReference) 
 	if err != nil {
 		return solid, true, nil // nor will it ever mean anything
 	}
-	d := c.definition(schema.GroupKind{Group: gv.Group, Kind: r.Kind})
-	place := controller.Key{Name: r.Name}
-	if d != nil {
-		place.GroupResource = d.GroupResource()
-		if d.Namespaced {
-			place.Namespace = n.Key.Namespace
-		}
+	kind := schema.GroupKind{Group: gv.Group, Kind: r.Kind}
+	d := c.definition(kind)
+	switch {
+	case d == nil && c.index.lost(r.UID, kind, n.Key.Namespace, r.Name):
+		return dangling, true, nil
+	case d == nil:
+		return solid, false, nil
+	case d.Namespaced && n.Key.Namespace == "":
+		// Which of all namespaces is meant nobody can tell, not even of an owner
+		// that was seen to go: the reference never meant anything.
+		c.reports.misplaced(ctx, n, r)
+		return solid, true, nil
+	}
+	place := controller.Key{GroupResource: d.GroupResource(), Name: r.Name}
+	if d.Namespaced {
+		place.Namespace = n.Key.Namespace
 	}
 	lacks, elsewhere := c.index.lacks(r.UID, place)
 	switch {
@@ -127,12 +136,6 @@ func (c *Collector) judge(ctx context.Context, n node, r metav1.OwnerReference) 
 		return dangling, true, nil
 	case lacks:
 		return dangling, true, nil
-	case d == nil:
-		return solid, false, nil
-	case d.Namespaced && n.Key.Namespace == "":
-		// Which of all namespaces is meant nobody can tell.
-		c.reports.misplaced(ctx, n, r)
-		return solid, true, nil
 	}
 	m, err := c.owner(ctx, place, r.UID)
 	switch {

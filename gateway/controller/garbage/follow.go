@@ -40,10 +40,12 @@ type kind struct {
 	// left is closed when the kind is served no longer.
 	left chan struct{}
 
-	// mu guards feed; told numbers what it told.
-	mu   sync.Mutex
-	feed Feed
-	told uint32
+	// mu guards what is below; told numbers what feed told, of what is known as
+	// kinds.
+	mu    sync.Mutex
+	feed  Feed
+	told  uint32
+	kinds []schema.GroupKind
 }
 
 func (f *follower) init() {
@@ -120,14 +122,14 @@ func (c *Collector) followKinds(ctx context.Context, pump func(*kind)) error {
 		if !collectable(d) {
 			continue
 		}
-		gr := d.GroupResource()
-		if err := c.followKind(gr, pump); err != nil {
+		gr, kinds := d.GroupResource(), kindsOf(d)
+		if err := c.followKind(gr, kinds, pump); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		served[gr] = true
-		for _, group := range d.Groups() {
-			byKind[schema.GroupKind{Group: group, Kind: d.Kind}] = d
+		for _, gk := range kinds {
+			byKind[gk] = d
 		}
 	}
 	c.mu.Lock()
@@ -142,6 +144,14 @@ func (c *Collector) followKinds(ctx context.Context, pump func(*kind)) error {
 	return errors.Join(errs...)
 }
 
+// kindsOf is what a kind may be called in references to it.
+func kindsOf(d *crd.Definition) (out []schema.GroupKind) {
+	for _, group := range d.Groups() {
+		out = append(out, schema.GroupKind{Group: group, Kind: d.Kind})
+	}
+	return out
+}
+
 // collectable tells whether objects of a kind can be found and deleted.
 func collectable(d *crd.Definition) bool {
 	verbs := d.ServedVerbs()
@@ -153,18 +163,18 @@ func collectable(d *crd.Definition) bool {
 	return true
 }
 
-func (c *Collector) followKind(gr schema.GroupResource, pump func(*kind)) error {
+func (c *Collector) followKind(gr schema.GroupResource, kinds []schema.GroupKind, pump func(*kind)) error {
 	c.mu.Lock()
-	known := c.kinds[gr] != nil
+	known := c.kinds[gr]
 	c.mu.Unlock()
-	if known {
-		return nil
+	if known != nil {
+		return c.rename(known, kinds)
 	}
 	feed, err := c.source.Feed(gr)
 	if err != nil {
 		return fmt.Errorf("follow %s: %w", gr, err)
 	}
-	k := &kind{GroupResource: gr, left: make(chan struct{}), feed: feed}
+	k := &kind{GroupResource: gr, left: make(chan struct{}), feed: feed, kinds: kinds}
 	if err := c.catchUp(k); err != nil {
 		return err
 	}
@@ -172,6 +182,23 @@ func (c *Collector) followKind(gr schema.GroupResource, pump func(*kind)) error 
 	c.kinds[gr] = k
 	c.mu.Unlock()
 	pump(k)
+	return nil
+}
+
+// rename has a kind known as others, after what went under the former names.
+func (c *Collector) rename(k *kind, kinds []schema.GroupKind) error {
+	k.mu.Lock()
+	same := slices.Equal(k.kinds, kinds)
+	k.mu.Unlock()
+	if same {
+		return nil
+	}
+	if err := c.catchUp(k); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kinds = kinds
 	return nil
 }
 
@@ -223,7 +250,7 @@ func (c *Collector) take(k *kind, m *metav1.ObjectMeta, gone bool) {
 		c.noteNamespace(m.Name, gone)
 	}
 	if gone {
-		c.index.remove(k.GroupResource, m)
+		c.index.remove(k.GroupResource, m, k.kinds...)
 	} else {
 		c.index.set(k.GroupResource, m, k.told)
 	}

@@ -60,8 +60,8 @@ type owner struct {
 	dependents map[*dependent]struct{}
 	// blocking counts the dependents that block, for each namespace of these.
 	blocking []tally
-	// gone: an object of the uid was seen to go, and none since.
-	gone bool
+	// gone is where an object of the uid was seen to go, if none was seen since.
+	gone *departure
 	// absent are places where the store had no object of the uid.
 	absent []absence
 }
@@ -95,6 +95,13 @@ func (o *owner) blockedIn(namespace string) (n int) {
 	return n
 }
 
+// departure is where an object was seen to go.
+type departure struct {
+	place controller.Key
+	// as are the kinds that it could be named by. They are not changed.
+	as []schema.GroupKind
+}
+
 // absence is a place where an owner is not.
 type absence struct {
 	place controller.Key
@@ -124,7 +131,7 @@ func (x *index) set(gr schema.GroupResource, m *metav1.ObjectMeta, told uint32) 
 	}
 	delete(x.blank, key)
 	if o := x.owners[m.UID]; o != nil {
-		o.gone, o.absent = false, nil
+		o.gone, o.absent = nil, nil
 	}
 	d := x.dependents[key]
 	if d != nil && d.uid != m.UID { // another object of the name
@@ -246,8 +253,8 @@ func (x *index) removeLocked(d *dependent) {
 	delete(x.unresolved, d.key)
 }
 
-// remove takes an object out that is gone.
-func (x *index) remove(gr schema.GroupResource, m *metav1.ObjectMeta) {
+// remove takes an object out that is gone, of what is known as kinds.
+func (x *index) remove(gr schema.GroupResource, m *metav1.ObjectMeta, kinds ...schema.GroupKind) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	key := controller.Key{GroupResource: gr, Namespace: m.Namespace, Name: m.Name}
@@ -262,7 +269,7 @@ func (x *index) remove(gr schema.GroupResource, m *metav1.ObjectMeta) {
 	}
 	delete(x.foreground, m.UID)
 	if o := x.owners[m.UID]; o != nil {
-		o.gone = true
+		o.gone = &departure{key, kinds}
 		for d := range o.dependents {
 			x.wake(d.key)
 		}

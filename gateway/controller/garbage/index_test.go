@@ -147,6 +147,36 @@ func TestIndexWakesWhatDependsOnTheEnd_DEL05(t *testing.T) {
 	p.wakes(t, "a", "b", "c")
 }
 
+// Of a kind that nobody follows any more is known under what names objects went.
+func TestIndexKnowsByWhatNamesObjectsWent_DEL05(t *testing.T) {
+	thing1 := schema.GroupKind{Kind: "Thing"}
+	for namespace, in := range map[string]map[string]bool{"": {"": true, "here": true}, "here": {"": false, "here": true, "there": false}} {
+		p := newProbe()
+		p.takes(thing("a", "o"))
+		owner := thing("o")
+		owner.Namespace = namespace
+		if p.lost("o", thing1, namespace, "o") {
+			t.Error("it was not seen to go")
+		}
+		p.remove(things, owner, schema.GroupKind{Group: "old", Kind: "Thing"}, thing1)
+		for of, want := range in {
+			if got := p.lost("o", thing1, of, "o"); got != want {
+				t.Errorf("in %q: lost to one in %q: %v", namespace, of, got)
+			}
+		}
+		if p.lost("o", thing1, namespace, "p") || p.lost("p", thing1, namespace, "p") || p.lost("o", schema.GroupKind{Kind: "Another"}, namespace, "o") {
+			t.Error("it is another that went")
+		}
+		if absent, _ := p.lacks("o", controller.Key{GroupResource: things, Namespace: "there", Name: "o"}); absent {
+			t.Error("nothing went there")
+		}
+		p.takes(owner)
+		if p.lost("o", thing1, namespace, "o") {
+			t.Error("it is back")
+		}
+	}
+}
+
 func TestIndexRemembersAbsence(t *testing.T) {
 	p := newProbe()
 	one, two := controller.Key{Name: "one"}, controller.Key{Name: "two"}

@@ -3,6 +3,7 @@ package garbage
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
@@ -49,8 +50,11 @@ func (x *index) lacks(uid types.UID, place controller.Key) (absent, elsewhere bo
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o := x.owners[uid]
-	if o == nil || o.gone {
-		return o != nil, false
+	if o == nil {
+		return false, false
+	}
+	if o.gone != nil && o.gone.place == place {
+		return true, false
 	}
 	for _, a := range o.absent {
 		if a.place == place {
@@ -58,6 +62,20 @@ func (x *index) lacks(uid types.UID, place controller.Key) (absent, elsewhere bo
 		}
 	}
 	return false, false
+}
+
+// lost tells whether an object of the uid was seen to go that was of a kind, of a
+// name, and in a namespace or in none: what is left to tell of a kind that is not
+// followed any more.
+func (x *index) lost(uid types.UID, kind schema.GroupKind, namespace, name string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	o := x.owners[uid]
+	if o == nil || o.gone == nil {
+		return false
+	}
+	p := o.gone.place
+	return p.Name == name && (p.Namespace == "" || p.Namespace == namespace) && slices.Contains(o.gone.as, kind)
 }
 
 // maxAbsent bounds what is remembered of places; nearly all owners have one.
