@@ -49,12 +49,12 @@ func List(ctx context.Context, objects Objects, s controller.Scope) ([]metav1.Pa
 }
 
 // Delete deletes those of items that are not being deleted yet, and
-// returns what failed. An object that somebody replaced or removed meanwhile
-// is no failure.
+// returns what failed, in the order of their names. An object that somebody replaced or
+// removed meanwhile is no failure.
 func Delete(ctx context.Context, objects Objects, s controller.Scope, items []metav1.PartialObjectMetadata) []error {
 	var (
-		mu   sync.Mutex
-		errs []error
+		mu     sync.Mutex
+		failed = map[string]error{}
 	)
 	workqueue.ParallelizeUntil(ctx, deleters, len(items), func(i int) {
 		m := &items[i]
@@ -70,8 +70,13 @@ func Delete(ctx context.Context, objects Objects, s controller.Scope, items []me
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		errs = append(errs, fmt.Errorf("delete %s %s: %w", s.GroupResource, objectName(m), err))
+		name := objectName(m)
+		failed[name] = fmt.Errorf("delete %s %s: %w", s.GroupResource, name, err)
 	})
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		errs = append(errs, failed[name])
+	}
 	if err := ctx.Err(); err != nil {
 		errs = append(errs, err)
 	}

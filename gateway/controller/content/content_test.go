@@ -72,6 +72,32 @@ func TestSweepReportsWhatFails(t *testing.T) {
 	}
 }
 
+// What fails is told in the order of the objects' names, whatever was tried first.
+func TestDeleteTellsInOrder(t *testing.T) {
+	o := controllertest.WithCronTabs(t, 8)
+	last := make(chan struct{})
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "delete" {
+			if key.Name == "tab-0" {
+				close(last)
+			}
+			<-last
+			return apierrors.NewInternalError(errors.New("disk on fire"))
+		}
+		return nil
+	})
+	items, err := content.List(t.Context(), o, everywhere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(items, func(a, b metav1.PartialObjectMetadata) int { return strings.Compare(b.Name, a.Name) })
+	for n, err := range content.Delete(t.Context(), o, everywhere, items) {
+		if want := fmt.Sprintf("/tab-%d: ", n); !strings.Contains(err.Error(), want) {
+			t.Errorf("%d is %v, want %s", n, err, want)
+		}
+	}
+}
+
 // late fails in the middle of a sweep.
 type late struct {
 	content.Objects

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +29,10 @@ type Finalizer struct {
 	objects Emptied
 	served  content.Objects
 	stored  content.Objects
+
+	// mu guards told: when was told last, by definition, that it cannot be emptied.
+	mu   sync.Mutex
+	told map[string]time.Time
 }
 
 // Emptied are the definitions as the finalizer uses them.
@@ -41,7 +47,7 @@ type Emptied interface {
 // that is served; stored is what the store holds of any custom resource, served
 // or not: only when nothing is left there a definition may go.
 func NewFinalizer(objects Emptied, served, stored content.Objects) *Finalizer {
-	return &Finalizer{objects: objects, served: served, stored: stored}
+	return &Finalizer{objects: objects, served: served, stored: stored, told: map[string]time.Time{}}
 }
 
 // Name implements [controller.Controller].
@@ -64,6 +70,7 @@ func (c *Finalizer) Reconcile(ctx context.Context, q controller.Queue, key contr
 	if err != nil || meta.DeletionTimestamp == nil ||
 		!slices.Contains(meta.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
 		q.Follow(key)
+		c.forget(key.Name)
 		return nil
 	}
 	obj, err := c.objects.Get(ctx, gvr.Definitions, "", key.Name)
@@ -97,13 +104,11 @@ func (c *Finalizer) empty(ctx context.Context, q controller.Queue, key controlle
 	scope := controller.Scope{GroupResource: gr}
 	left, errs := c.sweep(ctx, scope, obj)
 	if len(errs) > 0 {
-		err := errors.Join(errs...)
 		if slices.ContainsFunc(errs, apierrors.IsConflict) { // it is another one by now
 			return false, errs[0]
 		}
-		_, statusErr := c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue,
-			"InstanceDeletionFailed", fmt.Sprintf("could not issue all deletes: %v", gvr.Shorten(err.Error()))))
-		if apierrors.IsConflict(statusErr) {
+		err := few(errs)
+		if statusErr := c.reportFailure(ctx, obj, err); apierrors.IsConflict(statusErr) {
 			return false, statusErr
 		}
 		return false, err
@@ -116,6 +121,47 @@ func (c *Finalizer) empty(ctx context.Context, q controller.Queue, key controlle
 	_, err := c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue, "InstanceDeletionCheck",
 		"could not confirm zero CustomResources remaining: "+describeLeft(left)))
 	return false, err
+}
+
+// shown is how many failures are told of one sweep; the others are counted.
+const shown = 3
+
+// few joins the first failures.
+func few(errs []error) error {
+	more := len(errs) - shown
+	if more <= 0 {
+		return errors.Join(errs...)
+	}
+	return errors.Join(append(slices.Clip(errs[:shown]), fmt.Errorf("and %d more", more))...)
+}
+
+// reportFailure tells why obj cannot be emptied. A report wakes this controller, past
+// the delay that a failure has: while others of the kind are new, none is made that
+// differs in words only.
+func (c *Finalizer) reportFailure(ctx context.Context, obj *unstructured.Unstructured, failure error) error {
+	const reason = "InstanceDeletionFailed"
+	name := obj.GetName()
+	c.mu.Lock()
+	lately := time.Since(c.told[name]) < content.Recheck
+	c.mu.Unlock()
+	if def, err := gvr.Outline(obj); err != nil || lately && hasReason(def, reason) {
+		return err
+	}
+	_, err := c.report(ctx, obj, terminating(apiextensionsv1.ConditionTrue, reason,
+		"could not issue all deletes: "+gvr.Shorten(failure.Error())))
+	if err == nil {
+		c.mu.Lock()
+		c.told[name] = time.Now()
+		c.mu.Unlock()
+	}
+	return err
+}
+
+// forget forgets when was told of a definition that needs no emptying, or is gone.
+func (c *Finalizer) forget(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.told, name)
 }
 
 // sweep deletes the instances and returns those that are still there. What is
@@ -211,9 +257,13 @@ func (c *Finalizer) whyNotEmptied(def *apiextensionsv1.CustomResourceDefinition)
 }
 
 func deletionReported(def *apiextensionsv1.CustomResourceDefinition) bool {
+	return hasReason(def, "InstanceDeletionInProgress", "InstanceDeletionCheck", "InstanceDeletionFailed")
+}
+
+// hasReason tells whether a definition terminates for one of reasons.
+func hasReason(def *apiextensionsv1.CustomResourceDefinition, reasons ...string) bool {
 	return slices.ContainsFunc(def.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-		return c.Type == apiextensionsv1.Terminating && c.Status == apiextensionsv1.ConditionTrue &&
-			(c.Reason == "InstanceDeletionInProgress" || c.Reason == "InstanceDeletionCheck" || c.Reason == "InstanceDeletionFailed")
+		return c.Type == apiextensionsv1.Terminating && c.Status == apiextensionsv1.ConditionTrue && slices.Contains(reasons, c.Reason)
 	})
 }
 

@@ -1,0 +1,108 @@
+package definition_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wasmgate/wasmgate/gateway/controller"
+	"github.com/wasmgate/wasmgate/gateway/controller/content"
+	"github.com/wasmgate/wasmgate/gateway/controller/controllertest"
+	"github.com/wasmgate/wasmgate/gateway/kinds/definition"
+	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
+)
+
+// refusal is why the definition of CronTabs is told not to be emptied.
+func refusal(t *testing.T, o *controllertest.Objects) string {
+	t.Helper()
+	_, reason, message := controllertest.Condition(controllertest.MustGet(t, o, gvr.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
+	if reason != "InstanceDeletionFailed" {
+		t.Errorf("the reason is %s", reason)
+	}
+	return message
+}
+
+// A report wakes who made it: one that said something else each time would be made for
+// ever, past all limits.
+func TestCRDFinalizer_saysTheSameOfTheSameFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.WithCronTabs(t, 30)
+		controllertest.DeleteDefinition(t, o)
+		var reports, refusals atomic.Int32
+		o.Fail(func(op string, key controller.Key) error {
+			switch {
+			case op == "update/status":
+				reports.Add(1)
+			case op == "delete": // whose turn is when differs from run to run
+				refusals.Add(1)
+				time.Sleep(time.Duration(31*int(key.Name[len(key.Name)-1])%17) * time.Duration(refusals.Load()))
+				return apierrors.NewForbidden(key.GroupResource, key.Name, fmt.Errorf("webhook said no"))
+			}
+			return nil
+		})
+		f := definition.NewFinalizer(o, o, o.Stored())
+		fails := func() string {
+			t.Helper()
+			err := f.Reconcile(t.Context(), &heard{}, crontabs)
+			if err == nil || !strings.Contains(err.Error(), "webhook said no") || len(err.Error()) > 1000 {
+				t.Errorf("it is told: %v", err)
+			}
+			return refusal(t, o)
+		}
+		message := fails()
+		if !strings.Contains(message, "work/tab-0: ") || !strings.HasSuffix(message, "and 27 more") || strings.Count(message, "webhook said no") != 3 {
+			t.Errorf("it says %q", message)
+		}
+		for range 5 {
+			time.Sleep(2 * content.Recheck)
+			if again := fails(); again != message {
+				t.Errorf("it says %q, not %q", again, message)
+			}
+		}
+		if n := reports.Load(); n != 2 { // that it begins, and that it failed
+			t.Errorf("%d reports", n)
+		}
+	})
+}
+
+// Where the same words are never heard twice, not all of them are told.
+func TestCRDFinalizer_doesNotTellEveryWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := controllertest.WithCronTabs(t, 1)
+		controllertest.DeleteDefinition(t, o)
+		var told, broken atomic.Int32
+		broken.Store(1)
+		o.Fail(func(op string, key controller.Key) error {
+			if op == "delete" && broken.Load() > 0 {
+				return apierrors.NewForbidden(key.GroupResource, key.Name, fmt.Errorf("request %d", told.Add(1)))
+			}
+			return nil
+		})
+		f := definition.NewFinalizer(o, o, o.Stored())
+		says := func(want string) {
+			t.Helper()
+			if err := f.Reconcile(t.Context(), &heard{}, crontabs); err == nil {
+				t.Error("it did not fail")
+			}
+			if got := refusal(t, o); !strings.HasSuffix(got, want) {
+				t.Errorf("it says %q, want ... %q", got, want)
+			}
+		}
+		says("request 1")
+		says("request 1")
+		time.Sleep(content.Recheck - 1)
+		says("request 1")
+		time.Sleep(1)
+		says("request 4")
+		says("request 4")
+		broken.Store(0)
+		if err := f.Reconcile(t.Context(), &heard{}, crontabs); err != nil || !controllertest.Gone(o, gvr.Definitions, "", controllertest.CronTabsDefinition) {
+			t.Errorf("it is still there: %v", err)
+		}
+	})
+}
