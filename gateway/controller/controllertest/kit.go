@@ -297,6 +297,13 @@ func definitions(t *testing.T, w World) {
 	if !gone(t, w, gvr.Definitions, "", CronTabsDefinition) {
 		t.Error("not gone without finalizers")
 	}
+	// A write of the status takes finalizers, too, as kube-apiserver's.
+	MustCreate(t, w, gvr.Definitions, CRDTree("crontabs", "CronTab", "v1"))
+	remove(t, w, gvr.Definitions, "", CronTabsDefinition)
+	MustChange(t, w, gvr.Definitions, "status", "", CronTabsDefinition, func(o *unstructured.Unstructured) { o.SetFinalizers(nil) })
+	if !gone(t, w, gvr.Definitions, "", CronTabsDefinition) {
+		t.Error("not gone with a status without finalizers")
+	}
 }
 
 func served(t *testing.T, w World) {

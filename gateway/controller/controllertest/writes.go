@@ -88,7 +88,7 @@ func (o *Objects) Update(_ context.Context, gr schema.GroupResource, subresource
 	if obj.GetResourceVersion() != old.GetResourceVersion() {
 		return nil, apierrors.NewConflict(gr, key.Name, errors.New("the object has been modified"))
 	}
-	next := merged(old, obj.DeepCopy(), subresource)
+	next := merged(gr, old, obj.DeepCopy(), subresource)
 	o.foretold = append(o.foretold, foretold(next)...)
 	if reflect.DeepEqual(next.Object, old.Object) {
 		return next.DeepCopy(), nil
@@ -102,11 +102,14 @@ func (o *Objects) Update(_ context.Context, gr schema.GroupResource, subresource
 }
 
 // merged is what a write through a subresource makes of old.
-func merged(old, obj *unstructured.Unstructured, subresource string) *unstructured.Unstructured {
+func merged(gr schema.GroupResource, old, obj *unstructured.Unstructured, subresource string) *unstructured.Unstructured {
 	next := old.DeepCopy()
 	switch subresource {
 	case "status":
 		next.Object["status"] = obj.Object["status"]
+		if gr == gvr.Definitions {
+			next.SetFinalizers(obj.GetFinalizers())
+		}
 	case "finalize":
 		spec, _ := obj.Object["spec"].(map[string]any)
 		next.Object["spec"].(map[string]any)["finalizers"] = spec["finalizers"]

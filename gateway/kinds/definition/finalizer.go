@@ -192,8 +192,8 @@ func (c *Finalizer) sweep(ctx context.Context, s controller.Scope, obj *unstruct
 // builtIn tells the kinds that no CustomResourceDefinition defines.
 func builtIn(d *crd.Definition) bool { return d.UID == "" }
 
-// release reports why there is nothing left to do and removes the finalizer.
-// While others hold the definition it goes on terminating, and takes nothing
+// release reports why there is nothing left to do and removes the finalizer, in one
+// write of the status: those of the definition itself are others' to refuse. While others hold the definition it goes on terminating, and takes nothing
 // new.
 func (c *Finalizer) release(ctx context.Context, q controller.Queue, key controller.Key, obj *unstructured.Unstructured, reason, message string) error {
 	others := slices.DeleteFunc(obj.GetFinalizers(), func(f string) bool {
@@ -203,12 +203,12 @@ func (c *Finalizer) release(ctx context.Context, q controller.Queue, key control
 	if len(others) > 0 {
 		status = apiextensionsv1.ConditionTrue
 	}
-	obj, err := c.report(ctx, obj, terminating(status, reason, message))
-	if err != nil {
-		return gvr.IgnoreNotFound(err)
+	if _, err := setCondition(obj, terminating(status, reason, message)); err != nil {
+		return err
 	}
 	obj.SetFinalizers(others)
-	if _, err = c.objects.Update(ctx, gvr.Definitions, "", obj); err == nil {
+	_, err := c.objects.Update(ctx, gvr.Definitions, "status", gvr.WithoutSpec(obj))
+	if err == nil {
 		q.Follow(key)
 	}
 	return gvr.IgnoreNotFound(err)
@@ -217,9 +217,17 @@ func (c *Finalizer) release(ctx context.Context, q controller.Queue, key control
 // report writes one condition, unless it is there already.
 func (c *Finalizer) report(ctx context.Context, obj *unstructured.Unstructured,
 	cond apiextensionsv1.CustomResourceDefinitionCondition) (*unstructured.Unstructured, error) {
+	if changed, err := setCondition(obj, cond); err != nil || !changed {
+		return obj, err
+	}
+	return c.objects.Update(ctx, gvr.Definitions, "status", gvr.WithoutSpec(obj))
+}
+
+// setCondition lets obj have one condition, and tells whether that is news.
+func setCondition(obj *unstructured.Unstructured, cond apiextensionsv1.CustomResourceDefinitionCondition) (changed bool, err error) {
 	def, err := gvr.Outline(obj)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	cond.LastTransitionTime = metav1.Now()
 	i := slices.IndexFunc(def.Status.Conditions, func(have apiextensionsv1.CustomResourceDefinitionCondition) bool {
@@ -230,17 +238,14 @@ func (c *Finalizer) report(ctx context.Context, obj *unstructured.Unstructured,
 	} else {
 		have := def.Status.Conditions[i]
 		if have.Status == cond.Status && have.Reason == cond.Reason && have.Message == cond.Message {
-			return obj, nil
+			return false, nil
 		}
 		if have.Status == cond.Status {
 			cond.LastTransitionTime = have.LastTransitionTime
 		}
 		def.Status.Conditions[i] = cond
 	}
-	if err := gvr.SetStatus(obj, &def.Status); err != nil {
-		return nil, err
-	}
-	return c.objects.Update(ctx, gvr.Definitions, "status", gvr.WithoutSpec(obj))
+	return true, gvr.SetStatus(obj, &def.Status)
 }
 
 // whyNotEmptied tells why a definition can have no instances of its own.

@@ -95,21 +95,13 @@ func TestCRDFinalizer_terminatesUntilOthersLetGo_DEL02(t *testing.T) {
 }
 
 func TestCRDFinalizer_neverEstablished(t *testing.T) {
-	o := controllertest.New()
+	o := &reporting{Objects: controllertest.New()}
 	controllertest.MustCreate(t, o, gvr.Definitions, controllertest.CRDTree("crontabs", "CronTab", "v1"))
-	var reason atomic.Value
-	o.Fail(func(op string, _ controller.Key) error {
-		if op == "update" {
-			_, r, _ := controllertest.Condition(controllertest.MustGet(t, o, gvr.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
-			reason.Store(r)
-		}
-		return nil
-	})
 	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
 	controllertest.DeleteDefinition(t, o)
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, gvr.Definitions, "", controllertest.CronTabsDefinition) })
-	if reason.Load() != "NeverEstablished" {
-		t.Errorf("reason %v", reason.Load())
+	if last := o.last(); last != "status False NeverEstablished" {
+		t.Errorf("the last report is %q", last)
 	}
 }
 
@@ -134,31 +126,22 @@ func TestCRDFinalizer_reportsFailureAndTriesAgain(t *testing.T) {
 }
 
 // defineAs makes and establishes a definition of a kind that exists already,
-// deletes it and waits until it is gone. It returns the last Terminating reason.
-func defineAs(t *testing.T, o *controllertest.Objects, gr schema.GroupResource) (reason string) {
+// deletes it and waits until it is gone. It returns the last report.
+func defineAs(t *testing.T, objects *controllertest.Objects, gr schema.GroupResource) string {
 	t.Helper()
-	name := gr.String()
+	name, o := gr.String(), &reporting{Objects: objects}
 	tree := controllertest.CRDTree(gr.Resource, "Twin", "v1")
 	tree["metadata"].(map[string]any)["name"] = name
 	tree["spec"].(map[string]any)["group"] = gr.Group
 	controllertest.MustCreate(t, o, gvr.Definitions, tree)
 	controllertest.Establish(t, o, name, "v1")
-	var last atomic.Value
-	o.Fail(func(op string, key controller.Key) error {
-		if op == "update" && key.Name == name {
-			_, r, _ := controllertest.Condition(controllertest.MustGet(t, o, gvr.Definitions, "", name), "Terminating")
-			last.Store(r)
-		}
-		return nil
-	})
 	stop := controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
 	defer stop()
 	if err := o.Delete(context.Background(), gvr.Definitions, "", name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, gvr.Definitions, "", name) })
-	reason, _ = last.Load().(string)
-	return reason
+	return o.last()
 }
 
 // A definition that is named like a built-in kind takes none of its objects
@@ -174,8 +157,8 @@ func TestCRDFinalizer_leavesBuiltInsAlone(t *testing.T) {
 		gvr.Modules:           "OverlappingBuiltInResource",
 		gvr.Definitions:       "OverlappingBuiltInResource",
 	} {
-		if reason := defineAs(t, o, gr); reason != want {
-			t.Errorf("%s: %s, want %s", gr, reason, want)
+		if last := defineAs(t, o, gr); last != "status False "+want {
+			t.Errorf("%s: the last report is %q, want %s", gr, last, want)
 		}
 	}
 	for _, key := range []controller.Key{
@@ -210,19 +193,18 @@ func TestCRDFinalizer_emptiesWhatIsNotServed(t *testing.T) {
 // The phases are reported one after the other: what other conditions say does
 // not stand for the report that deletion began.
 func TestCRDFinalizer_reportsThatItBegins(t *testing.T) {
-	o := controllertest.WithCronTabs(t, 1)
-	controllertest.MustChange(t, o, gvr.Definitions, "status", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
+	o := &reporting{Objects: controllertest.WithCronTabs(t, 1)}
+	controllertest.MustChange(t, o.Objects, gvr.Definitions, "status", "", controllertest.CronTabsDefinition, func(obj *unstructured.Unstructured) {
 		conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
 		conditions = append([]any{map[string]any{"type": "Terminating", "status": "False", "reason": "InstanceDeletionInProgress", "message": "m", "lastTransitionTime": "2020-01-01T00:00:00Z"}}, append(conditions,
 			map[string]any{"type": "Other", "status": "True", "reason": "InstanceDeletionInProgress", "message": "m"})...)
 		obj.Object["status"].(map[string]any)["conditions"] = conditions
 	})
-	var reasons []string
 	o.Fail(func(op string, key controller.Key) error {
-		if key.GroupResource == controllertest.CronTabs && op == "delete" || op == "update" {
+		if key.GroupResource == controllertest.CronTabs && op == "delete" {
 			status, reason, _ := controllertest.Condition(controllertest.MustGet(t, o, gvr.Definitions, "", controllertest.CronTabsDefinition), "Terminating")
-			reasons = append(reasons, op+" "+status+" "+reason)
-			if n, at := terminatingConditions(t, o); n != 1 || at == "2020-01-01T00:00:00Z" {
+			o.note("delete", status, reason)
+			if n, at := terminatingConditions(t, o.Objects); n != 1 || at == "2020-01-01T00:00:00Z" {
 				t.Errorf("%d conditions of one type, since %s", n, at)
 			}
 		}
@@ -231,9 +213,7 @@ func TestCRDFinalizer_reportsThatItBegins(t *testing.T) {
 	controllertest.Start(t, o, definition.NewFinalizer(o, o, o.Stored()))
 	controllertest.DeleteDefinition(t, o)
 	controllertest.Eventually(t, o, "definition gone", func() bool { return controllertest.Gone(o, gvr.Definitions, "", controllertest.CronTabsDefinition) })
-	if want := []string{"delete True InstanceDeletionInProgress", "update False InstanceDeletionCompleted"}; !slices.Equal(reasons, want) {
-		t.Errorf("%q, want %q", reasons, want)
-	}
+	o.has(t, "status True InstanceDeletionInProgress "+cleanup, "delete True InstanceDeletionInProgress", "status False InstanceDeletionCompleted")
 }
 
 // terminatingConditions counts the conditions of that type, and tells since

@@ -1,14 +1,21 @@
 package definition_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/content"
@@ -16,6 +23,8 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/kinds/definition"
 	"github.com/wasmgate/wasmgate/gateway/kinds/gvr"
 )
+
+const cleanup = apiextensionsv1.CustomResourceCleanupFinalizer
 
 // refusal is why the definition of CronTabs is told not to be emptied.
 func refusal(t *testing.T, o *controllertest.Objects) string {
@@ -105,4 +114,62 @@ func TestCRDFinalizer_doesNotTellEveryWord(t *testing.T) {
 			t.Errorf("it is still there: %v", err)
 		}
 	})
+}
+
+// reporting remembers what the status of a definition is written to be, and what else is
+// written of it.
+type reporting struct {
+	*controllertest.Objects
+	mu      sync.Mutex
+	reports []string
+}
+
+func (r *reporting) Update(ctx context.Context, gr schema.GroupResource, subresource string, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	status, reason, _ := controllertest.Condition(obj, "Terminating")
+	r.note(append([]string{subresource, status, reason}, obj.GetFinalizers()...)...)
+	return r.Objects.Update(ctx, gr, subresource, obj)
+}
+
+// note remembers something more.
+func (r *reporting) note(words ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reports = append(r.reports, strings.Join(words, " "))
+}
+
+// last is what was written last.
+func (r *reporting) last() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reports[len(r.reports)-1]
+}
+
+// has checks all that was written.
+func (r *reporting) has(t *testing.T, want ...string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Equal(r.reports, want) {
+		t.Errorf("%q, want %q", r.reports, want)
+	}
+}
+
+// Whoever may say no to updates of definitions holds none that was emptied: its last
+// status lets it go, in one write.
+func TestCRDFinalizer_letsGoWithItsLastStatus(t *testing.T) {
+	o := &reporting{Objects: controllertest.WithCronTabs(t, 2)}
+	o.Fail(func(op string, key controller.Key) error {
+		if op == "update" {
+			return apierrors.NewForbidden(key.GroupResource, key.Name, errors.New("nobody may"))
+		}
+		return nil
+	})
+	controllertest.DeleteDefinition(t, o)
+	if err := definition.NewFinalizer(o, o, o.Stored()).Reconcile(t.Context(), &heard{}, crontabs); err != nil {
+		t.Error(err)
+	}
+	if !controllertest.Gone(o, gvr.Definitions, "", controllertest.CronTabsDefinition) {
+		t.Error("it is still there")
+	}
+	o.has(t, "status True InstanceDeletionInProgress "+cleanup, "status False InstanceDeletionCompleted")
 }
