@@ -84,10 +84,11 @@ const (
 //
 // It goes through the stored objects in passes. The first pass rewrites, is
 // throttled, keeps its cursor in an annotation and goes on there after a
-// restart. A definition's storedVersions are only ever reduced after a clean
-// pass: one that went from beginning to end within this process, found nothing
-// to rewrite and nothing that fails, while the definition did not change. So
-// neither a stale cursor nor a write that was late can leave an object behind.
+// restart. A migration only ever succeeds, and a definition's storedVersions are
+// only ever reduced, after a clean pass: one that went from beginning to end
+// within this process, found nothing to rewrite and nothing that fails, while the
+// definition did not change. So neither a stale cursor, nor a write that was late,
+// nor another key to encrypt with can leave an object behind.
 //
 //	(new) -> waiting for the definition to be served -> pass 1 -> pass n ... -> Succeeded
 //	             ^                                        |  |        |

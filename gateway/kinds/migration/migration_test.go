@@ -159,8 +159,9 @@ func TestMigration_doesNotTrustTheCursor_CRD32(t *testing.T) {
 	o := controllertest.WithCronTabs(t, 0)
 	r := newRewriter("v1", oldObjects(10))
 	crd := controllertest.MustGet(t, o, gvr.Definitions, "", controllertest.CronTabsDefinition)
-	createMigration(t, o, map[string]any{migration.ProgressAnnotation: fmt.Sprintf(
-		`{"total":10,"done":10,"cursor":"zzz","pass":1,"storageVersion":"v1","generation":%d,"uid":%q}`, crd.GetGeneration(), crd.GetUID())})
+	createMigration(t, o, nil)
+	left(t, o, fmt.Sprintf(
+		`{"total":10,"done":10,"cursor":"zzz","pass":1,"storageVersion":"v1","generation":%d,"uid":%q,"migration":"MIGRATION"}`, crd.GetGeneration(), crd.GetUID()))
 	startMigration(t, o, r)
 	migrationIs(t, o, "Succeeded")
 	if got := r.counts(); got["v1"] != 10 {

@@ -15,7 +15,7 @@ import (
 // A gateway that was stopped for so long that another leads now does not put its
 // own progress, nor its conditions, over what that one wrote.
 func TestMigration_leavesTheRecordToWhoLeads_CRD32(t *testing.T) {
-	const theirs = `{"total":10,"done":7,"rewritten":7,"skipped":0,"failed":0,"rate":1,"cursor":"work/tab-006","pass":1,"storageVersion":"v1","generation":2,"uid":"UID"}`
+	const theirs = `{"total":10,"done":7,"rewritten":7,"skipped":0,"failed":0,"rate":1,"cursor":"work/tab-006","pass":1,"storageVersion":"v1","generation":2,"uid":"UID","migration":"MIGRATION"}`
 	for name, ended := range map[string]bool{"another is at it": false, "another has ended it": true} {
 		t.Run(name, func(t *testing.T) {
 			o := controllertest.WithCronTabs(t, 0)
@@ -26,7 +26,8 @@ func TestMigration_leavesTheRecordToWhoLeads_CRD32(t *testing.T) {
 				if call != 1 || name != "work/tab-004" {
 					return nil
 				}
-				annotate(t, o, migration.ProgressAnnotation, said)
+				left(t, o, said)
+				said = controllertest.MustGet(t, o, gvr.Migrations, "", migrationName).GetAnnotations()[migration.ProgressAnnotation]
 				if ended {
 					controllertest.MustChange(t, o, gvr.Migrations, "status", "", migrationName, func(obj *unstructured.Unstructured) {
 						_ = unstructured.SetNestedSlice(obj.Object, []any{map[string]any{"type": "Succeeded", "status": "True", "reason": "Theirs",
@@ -61,9 +62,9 @@ func TestMigration_whatTheRecordMayNotTell_CRD32(t *testing.T) {
 		since, at int64
 	}{
 		"there is none":              {at: countedAt},
-		"left by another":            {record: `{"done":4,"cursor":"work/tab-003","revision":41,"storageVersion":"v1","uid":"UID"}`, from: "work/tab-003", since: 41, at: 41},
-		"stopped by another":         {record: `{"done":4,"cursor":"work/tab-003","storageVersion":"v1","uid":"UID"}`, from: "work/tab-003"},
-		"of another storage version": {record: `{"done":4,"cursor":"work/tab-003","revision":41,"storageVersion":"v0","uid":"UID"}`, at: countedAt},
+		"left by another":            {record: `{"done":4,"cursor":"work/tab-003","revision":41,"storageVersion":"v1","uid":"UID","migration":"MIGRATION"}`, from: "work/tab-003", since: 41, at: 41},
+		"stopped by another":         {record: `{"done":4,"cursor":"work/tab-003","storageVersion":"v1","uid":"UID","migration":"MIGRATION"}`, from: "work/tab-003"},
+		"of another storage version": {record: `{"done":4,"cursor":"work/tab-003","revision":41,"storageVersion":"v0","uid":"UID","migration":"MIGRATION"}`, at: countedAt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := controllertest.WithCronTabs(t, 0)
@@ -76,11 +77,10 @@ func TestMigration_whatTheRecordMayNotTell_CRD32(t *testing.T) {
 				return nil
 			}
 			crd := controllertest.MustGet(t, o, gvr.Definitions, "", controllertest.CronTabsDefinition)
-			var annotations map[string]any
+			createMigration(t, o, nil)
 			if tc.record != "" {
-				annotations = map[string]any{migration.ProgressAnnotation: strings.ReplaceAll(tc.record, "UID", string(crd.GetUID()))}
+				left(t, o, strings.ReplaceAll(tc.record, "UID", string(crd.GetUID())))
 			}
-			createMigration(t, o, annotations)
 			stop := startMigration(t, o, r)
 			migrationIs(t, o, "Succeeded")
 			stop()

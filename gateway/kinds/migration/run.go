@@ -52,7 +52,7 @@ func (j *job) run(ctx context.Context) error {
 		if err := j.passEnded(ctx, result, clean); err != nil {
 			return err
 		}
-		if target.custom() && !clean {
+		if !clean { // nor does a built-in kind's former run know what is stale by now
 			continue
 		}
 		message := stored(j.state.Done) + " at " + target.StorageVersion
@@ -82,7 +82,7 @@ func (j *job) begin(ctx context.Context, target target) error {
 		}
 		// Who finds this state may find that more was done than it says. This
 		// job knows what it does.
-		*s, j.since = State{Pass: 1, Total: total, Revision: revision}, 0
+		*s, j.since = State{Migration: j.uid, Pass: 1, Total: total, Revision: revision}, 0
 	}
 	s.target = target
 	if err := j.save(ctx); err != nil {

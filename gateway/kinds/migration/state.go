@@ -31,6 +31,9 @@ const (
 // State is what a StorageVersionMigration says about itself in
 // [ProgressAnnotation].
 type State struct {
+	// Migration is the uid of the migration that reached this.
+	Migration types.UID `json:"migration"`
+
 	Total     int64 `json:"total"`
 	Done      int64 `json:"done"`
 	Rewritten int64 `json:"rewritten"`
@@ -67,16 +70,16 @@ const maxFailures = 100
 // lastSave is how long the progress may take to be saved at the end.
 const lastSave = 2 * time.Second
 
-// readState reads the saved progress. What cannot be read counts as nothing
-// done: rewriting again is harmless.
+// readState reads the saved progress. What cannot be read, or is another
+// migration's, counts as nothing done: rewriting again is harmless.
 func readState(obj *unstructured.Unstructured) State {
 	var s State
 	saved := obj.GetAnnotations()[ProgressAnnotation]
 	if saved == "" || json.Unmarshal([]byte(saved), &s) != nil ||
-		s.Done < 0 || s.Total < 0 || s.Revision < 0 || s.Pass < 0 || s.FailedPasses < 0 {
+		s.Migration != obj.GetUID() || s.Done < 0 || s.Total < 0 || s.Revision < 0 || s.Pass < 0 || s.FailedPasses < 0 {
 		s = State{}
 	}
-	s.Pass = max(1, s.Pass)
+	s.Migration, s.Pass = obj.GetUID(), max(1, s.Pass)
 	s.Failures = s.Failures[:min(len(s.Failures), maxFailures)]
 	return s
 }
