@@ -48,6 +48,7 @@ const (
 	Priority                      = "Priority"
 	StorageObjectInUseProtection  = "StorageObjectInUseProtection"
 	RoleEscalation                = "RoleEscalation"
+	PolicyParameters              = "PolicyParameters"
 	ValidatingAdmissionPolicy     = "ValidatingAdmissionPolicy"
 	ValidatingAdmissionWebhook    = "ValidatingAdmissionWebhook"
 	ResourceQuota                 = "ResourceQuota"
@@ -90,6 +91,7 @@ type Place struct {
 // Plugins is the order in which plugins are asked, in each of their stages. A plugin
 // with two lines is asked twice. It is only to be read.
 var Plugins = []Place{
+	{PolicyParameters, Always, Validates}, // which kube-apiserver does where it validates
 	{AlwaysAdmit, Off, Validates},
 	{NamespaceAutoProvision, Off, Mutates},
 	{NamespaceLifecycle, Always, Mutates},

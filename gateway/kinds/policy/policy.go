@@ -1,6 +1,7 @@
 // Package policy owns the status of ValidatingAdmissionPolicies: which
 // generation was looked at, and what is wrong with its expressions by the types
-// of the objects that it is about.
+// of the objects that it is about. And that who writes a policy or a binding may read the
+// parameters that it names.
 //
 // It must not know how expressions are checked, nor how policies are enforced: kind.go
 // joins it to what does.
