@@ -120,7 +120,7 @@ var Plugins = []Place{
 	{PodTolerationRestriction, Off, Mutates},
 	{ExtendedResourceToleration, Off, Mutates},
 	{RuntimeClass, On, Mutates},
-	{Priority, On, Mutates},
+	{Priority, On, Mutates | Validates},
 	{StorageObjectInUseProtection, On, Mutates},
 	{RoleEscalation, Always, Mutates}, // looks at what the others made of it
 	{AlwaysPullImages, Off, Validates},

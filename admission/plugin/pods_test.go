@@ -54,6 +54,28 @@ func TestPodsGetAPriority(t *testing.T) {
 	}
 }
 
+// One class is the default; which one it is, is changed in two steps. The words are
+// kube-apiserver 1.36.3's.
+func TestOnePriorityClassIsTheDefault(t *testing.T) {
+	w := newWorld(t)
+	const already = ` is forbidden: PriorityClass usual is already marked as default. Only one default can exist`
+	w.must(priorityClasses, "", `{"metadata":{"name":"usual"},"value":3,"globalDefault":true}`)
+	w.must(priorityClasses, "", `{"metadata":{"name":"other"},"value":2}`)
+	for _, c := range []struct{ what, name, body, want string }{
+		{"a second", "", `{"metadata":{"name":"second"},"value":4,"globalDefault":true}`, `priorityclasses.scheduling.k8s.io "second"` + already},
+		{"the same again", "", `{"metadata":{"name":"usual"},"value":4,"globalDefault":true}`, `priorityclasses.scheduling.k8s.io "usual"` + already},
+		{"another that is changed", "other", `{"metadata":{"name":"other"},"value":2,"globalDefault":true}`, `priorityclasses.scheduling.k8s.io "other"` + already},
+		{"the default itself", "usual", `{"metadata":{"name":"usual"},"value":3,"globalDefault":true,"description":"d"}`, ""},
+		{"another that is none", "", `{"metadata":{"name":"third"},"value":4,"globalDefault":false}`, ""},
+		{"none any more", "usual", `{"metadata":{"name":"usual"},"value":3}`, ""},
+		{"another", "other", `{"metadata":{"name":"other"},"value":2,"globalDefault":true}`, ""},
+	} {
+		if _, got := w.write(priorityClasses, c.name, c.body, false); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.what, got, c.want)
+		}
+	}
+}
+
 // All was tried on kube-apiserver 1.36.3.
 // What a pod's class decides the pod does not, but may repeat.
 func TestPodsDoNotChooseTheirPriority(t *testing.T) {

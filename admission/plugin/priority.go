@@ -18,7 +18,8 @@ var priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource:
 // systemPriorities are the classes that every cluster has.
 var systemPriorities = map[string]int64{"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
 
-// Priority gives a new pod the priority of its class, which later writes may leave out.
+// Priority gives a new pod the priority of its class, which later writes may leave out, and
+// lets one class be the default.
 type Priority struct{ Classes Reader }
 
 // Name implements [admission.Plugin].
@@ -100,19 +101,48 @@ func (p Priority) class(ctx context.Context, a admission.Attributes, name string
 		}
 		return priorityOf(class), nil
 	}
+	usual, err := p.usual(ctx)
+	if err == nil && usual.name == "" {
+		usual.preemption = "PreemptLowerPriority"
+	}
+	return usual, err
+}
+
+// usual is the default class, of several the lowest; one without a name is none.
+func (p Priority) usual(ctx context.Context) (out priority, err error) {
 	all, err := p.Classes.List(ctx, priorityClasses, "")
 	if err != nil && !apierrors.IsNotFound(err) {
 		return priority{}, err
 	}
-	out := priority{preemption: "PreemptLowerPriority"}
 	for _, class := range all {
-		if isDefault, _ := class.Object["globalDefault"].(bool); isDefault {
+		if isUsual(class) {
 			if c := priorityOf(class); out.name == "" || c.value < out.value {
 				out = c
 			}
 		}
 	}
 	return out, nil
+}
+
+func isUsual(class *unstructured.Unstructured) bool {
+	is, _ := class.Object["globalDefault"].(bool)
+	return is
+}
+
+// Validate implements [admission.Validator]: a class is not made the default beside another.
+func (p Priority) Validate(ctx context.Context, a admission.Attributes) error {
+	class, operation := a.GetObject(), a.GetOperation()
+	if a.GetResource().GroupResource() != priorityClasses || a.GetSubresource() != "" || operation != admission.Create && operation != admission.Update || !isUsual(class) {
+		return nil
+	}
+	if err := p.Classes.Fresh(ctx); err != nil { // what was marked a moment ago counts
+		return err
+	}
+	usual, err := p.usual(ctx)
+	if err != nil || usual.name == "" || operation == admission.Update && usual.name == class.GetName() {
+		return err
+	}
+	return apierrors.NewForbidden(priorityClasses, class.GetName(), fmt.Errorf("PriorityClass %s is already marked as default. Only one default can exist", usual.name))
 }
 
 func priorityOf(class *unstructured.Unstructured) priority {
