@@ -40,7 +40,8 @@ func validateLimitRange(_ string, obj, _ map[string]any) (errs field.ErrorList) 
 				}
 			}
 		case corev1.LimitTypePersistentVolumeClaim:
-			if item.Min.Storage().IsZero() && item.Max.Storage().IsZero() {
+			_, least := item.Min[corev1.ResourceStorage]
+			if _, most := item.Max[corev1.ResourceStorage]; !least && !most {
 				errs = append(errs, field.Required(path.Child("limits"), "either minimum or maximum storage value is required, but neither was provided"))
 			}
 		}
@@ -123,8 +124,27 @@ func validateBounds(item *corev1.LimitRangeItem, path *field.Path) (errs field.E
 		if most := high.AsApproximateFloat64() / low.AsApproximateFloat64(); ok && bounded && both && ratio.AsApproximateFloat64() > most {
 			errs = append(errs, invalidQuantity(at, ratio, fmt.Sprintf("ratio %s is greater than max/min = %f", ratio.String(), most)))
 		}
+		errs = append(errs, validateDefaults(item, name, path)...)
 	}
 	return errs
+}
+
+// validateDefaults refuses that what cannot be overcommitted is requested and limited by
+// different amounts.
+func validateDefaults(item *corev1.LimitRangeItem, name corev1.ResourceName, path *field.Path) field.ErrorList {
+	limit, limited := item.Default[name]
+	request, requested := item.DefaultRequest[name]
+	overcommitted := isNative(name) && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+	if overcommitted || !limited || !requested || limit.Cmp(request) == 0 {
+		return nil
+	}
+	why := fmt.Sprintf("default value %s must equal to defaultRequest value %s in %s", limit.String(), request.String(), name)
+	return field.ErrorList{invalidQuantity(path.Child("defaultRequest").Key(string(name)), request, why)}
+}
+
+// isNative tells a resource of Kubernetes' own from one that others define.
+func isNative(name corev1.ResourceName) bool {
+	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
 func invalidQuantity(path *field.Path, q resource.Quantity, why string) *field.Error {

@@ -73,11 +73,17 @@ func validateAmount(path *field.Path, name corev1.ResourceName, q resource.Quant
 	if q.Sign() < 0 {
 		errs = append(errs, invalidQuantity(path, q, "must be greater than or equal to 0"))
 	}
-	whole := countedResources.Has(name) || strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
-	if whole && q.MilliValue()%1000 != 0 {
+	if (countedResources.Has(name) || isExtended(name)) && q.MilliValue()%1000 != 0 {
 		errs = append(errs, invalidQuantity(path, q, "must be an integer"))
 	}
 	return errs
+}
+
+// isExtended tells whether a resource is one that others define, which there are whole ones
+// of; a quota of requests for it is no such resource.
+func isExtended(name corev1.ResourceName) bool {
+	const requests = corev1.DefaultResourceRequestsPrefix
+	return !isNative(name) && !strings.HasPrefix(string(name), requests) && len(validation.IsQualifiedName(requests+string(name))) == 0
 }
 
 // existing are the scopes of which objects either are or are not.
@@ -163,8 +169,8 @@ func scopeFits(scope corev1.ResourceQuotaScope, hard corev1.ResourceList) bool {
 		return true
 	}
 	for name := range hard {
-		ofPod := name == corev1.ResourcePods || computedResources.Has(name)
-		standard := ofPod || countedResources.Has(name) || name == "requests.storage"
+		ofPod := name == corev1.ResourcePods || computedResources.Has(name) && !strings.HasSuffix(string(name), "ephemeral-storage")
+		standard := computedResources.Has(name) || countedResources.Has(name) || name == "requests.storage" || isHugePages(name)
 		switch {
 		case !standard:
 		case scope == "BestEffort" && name != corev1.ResourcePods:
