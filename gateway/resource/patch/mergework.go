@@ -63,47 +63,78 @@ func itemsIn(v any) (n int) {
 // takes there.
 type merging struct{ left int }
 
-// object merges an object of the patch into old.
-func (m *merging) object(old, patch map[string]any, schema strategicpatch.LookupPatchMeta) {
-	if _, ok := patch[directive]; ok {
-		return // in its place, or nothing
+// object is what old becomes with an object of the patch, either of which it may change.
+func (m *merging) object(old, patch map[string]any, schema strategicpatch.LookupPatchMeta) map[string]any {
+	if how, ok := patch[directive]; ok {
+		delete(patch, directive)
+		if how == "replace" {
+			return patch
+		}
+		return map[string]any{}
 	}
 	for key, v := range patch {
 		if m.left < 0 {
-			return
+			break
 		}
 		name, ordered := strings.CutPrefix(key, orderPrefix)
 		name, deletes := strings.CutPrefix(name, deletePrefix)
+		_, again := patch[name]
 		switch x := v.(type) {
 		case map[string]any:
-			was, ok := old[key].(map[string]any)
-			sub, meta, err := schema.LookupPatchMetadataForStruct(key)
-			if !ok || err != nil || slices.Contains(meta.GetPatchStrategies(), "replace") {
-				old[key] = v
-				continue
+			if deletes && again {
+				m.left = -1 // either may be the first, of which one may take the other's place
+				break
 			}
-			m.object(was, x, sub)
+			m.field(old, name, x, deletes, schema)
 		case []any:
-			if _, later := patch[orderPrefix+key]; later {
-				continue // with its order
+			if deletes && again && len(x) > 0 && asObject(x[0]) != nil {
+				m.left = -1 // as above
+				break
 			}
-			was, listed := old[name].([]any)
-			sub, meta, err := schema.LookupPatchMetadataForSlice(name)
-			switch {
-			case err != nil, deletes && (!listed || len(x) > 0 && asObject(x[0]) == nil): // which is done at once
-			case !listed && !ordered:
-				old[key] = v
-			case !slices.Contains(meta.GetPatchStrategies(), "merge") && !ordered && !deletes:
-				old[key] = v
-			case ordered:
-				items, _ := patch[name].([]any)
-				old[name] = m.list(was, items, x, meta.GetPatchMergeKey(), sub)
-			default:
-				old[name] = m.list(was, x, nil, meta.GetPatchMergeKey(), sub)
+			if _, later := patch[orderPrefix+key]; !later { // with its order
+				m.items(old, patch, name, x, ordered, deletes, schema)
 			}
 		default:
-			old[key] = v
+			switch {
+			case !deletes:
+				old[key] = v
+			case v == nil && !again: // whatever the directive is for
+				delete(old, name)
+			}
 		}
+	}
+	return old
+}
+
+// field merges a field that is an object, for which the library takes no notice of a
+// directive to delete from lists but where there is nothing to merge it with.
+func (m *merging) field(old map[string]any, name string, v map[string]any, deletes bool, schema strategicpatch.LookupPatchMeta) {
+	was, ok := old[name].(map[string]any)
+	sub, meta, err := schema.LookupPatchMetadataForStruct(name)
+	switch {
+	case !ok && deletes:
+	case !ok || err != nil || slices.Contains(meta.GetPatchStrategies(), "replace"):
+		old[name] = v
+	default:
+		old[name] = m.object(was, v, sub)
+	}
+}
+
+// items merges a field that is a list, or brings it into the order that it is.
+func (m *merging) items(old, patch map[string]any, name string, v []any, ordered, deletes bool, schema strategicpatch.LookupPatchMeta) {
+	was, listed := old[name].([]any)
+	sub, meta, err := schema.LookupPatchMetadataForSlice(name)
+	switch {
+	case err != nil, deletes && (!listed || len(v) > 0 && asObject(v[0]) == nil): // which is done at once
+	case !listed && !ordered:
+		old[name] = v
+	case !slices.Contains(meta.GetPatchStrategies(), "merge") && !ordered && !deletes:
+		old[name] = v
+	case ordered:
+		items, _ := patch[name].([]any)
+		old[name] = m.list(was, items, v, meta.GetPatchMergeKey(), sub)
+	default:
+		old[name] = m.list(was, v, nil, meta.GetPatchMergeKey(), sub)
 	}
 }
 

@@ -25,6 +25,24 @@ func env(n int, name string) string {
 	return containers(`[{"name":"c","env":` + texts(n, `{"name":"`+name+`","value":"`+strings.Repeat("v", 100)+`"}`) + `}]`)
 }
 
+// twice are two containers of one name, each of many variables that the other has not.
+func twice(names ...string) string {
+	for i, name := range names {
+		names[i] = `{"name":"c","env":` + texts(20_000, `{"name":"`+name+`"}`) + `}`
+	}
+	return "[" + strings.Join(names, ",") + "]"
+}
+
+// volumes are items of one name, each with the metadata of a claim.
+func volumes(metadata ...string) string {
+	for i, m := range metadata {
+		metadata[i] = `{"name":"v","ephemeral":{"volumeClaimTemplate":{"metadata":` + m + `}}}`
+	}
+	return strings.Join(metadata, ",")
+}
+
+func volume(metadata string) string { return `{"spec":{"volumes":[` + volumes(metadata) + `]}}` }
+
 // A strategic merge patch whose lists take the library hours is refused at once, and none
 // that clients send.
 func TestMergingOfListsIsBounded_UPD07(t *testing.T) {
@@ -54,6 +72,15 @@ func TestMergingOfListsIsBounded_UPD07(t *testing.T) {
 		"lists of objects":        {containers(texts(300, `{"name":"c#","env":[{"name":"a"},{"name":"b"}]}`)), containers(texts(300, `{"name":"c#","env":`+texts(10, `{"name":"e#"}`)+`}`)), false},
 		"a key again":             {env(1, "a#"), containers(texts(2000, `{"name":"c","env":[{"name":"e#"},{"name":"f#"},{"name":"g#"}]}`)), true},
 		"a key twice":             {containers(`[{"name":"c","ports":[{"containerPort":53,"protocol":"TCP"}]}]`), containers(`[{"name":"c","ports":[{"containerPort":53,"protocol":"UDP"},{"containerPort":53,"protocol":"TCP"}]}]`), false},
+		"an object that goes":     {env(1, "a#"), `{"$deleteFromPrimitiveList/spec":{"containers":` + twice("e#", "f#") + `}}`, true},
+		"a list of objects goes":  {env(1, "a#"), `{"spec":{"$deleteFromPrimitiveList/containers":` + twice("e#", "f#") + `}}`, true},
+		"a short one that goes":   {env(1, "a#"), `{"$deleteFromPrimitiveList/spec":{"containers":[{"name":"c","env":` + texts(200, `{"name":"f#"}`) + `}]}}`, false},
+		"none that goes":          {`{"spec":{}}`, `{"$deleteFromPrimitiveList/status":{"containerStatuses":` + texts(20_000, `{"name":"f#"}`) + `}}`, false},
+		"an object, and it goes":  {env(1, "a#"), `{"spec":{"$patch":"replace","containers":[{"name":"c","env":` + texts(20_000, `{"name":"e#"}`) + `}]},"$deleteFromPrimitiveList/spec":{"containers":[{"name":"c","env":` + texts(20_000, `{"name":"f#"}`) + `}]}}`, true},
+		"a list, and it goes":     {env(1, "a#"), `{"spec":{"containers":[{"name":"c","env":` + texts(20_000, `{"name":"e#"}`) + `}],"$deleteFromPrimitiveList/containers":[{"name":"c","env":` + texts(20_000, `{"name":"f#"}`) + `}]}}`, true},
+		"null of what goes":       {env(20_000, "e#"), `{"spec":{"containers":[{"name":"c","$deleteFromPrimitiveList/env":null},{"name":"c","env":` + texts(20_000, `{"name":"f#"}`) + `}]}}`, false},
+		"one in another's place":  {volume(`{"labels":{}}`), `{"spec":{"volumes":[` + volumes(`{"$patch":"replace","finalizers":`+texts(100_000, `"e#"`)+`}`, `{"finalizers":`+texts(100_000, `"f#"`)+`}`) + `]}}`, true},
+		"nothing in its place":    {volume(`{"finalizers":` + texts(100_000, `"e#"`) + `}`), `{"spec":{"volumes":[` + volumes(`{"$patch":"delete"}`, `{"finalizers":`+texts(100_000, `"f#"`)+`}`) + `]}}`, false},
 		"keys that are none":      {containers(texts(200, `{"name":{}},{"name":[]},{"name":null},{}`)), containers(texts(200, `{"name":{}},{"name":[]},{"name":null},{},null,1,[]`)), false},
 		"directives of odd types": {finalizers(texts(200, `"f#"`)), `{"metadata":{"$setElementOrder/finalizers":1,"$deleteFromPrimitiveList/finalizers":{},"$setElementOrder/x":[1],"y":[1],"z":{"a":[1]}},"$setElementOrder/$deleteFromPrimitiveList/a":[1]}`, false},
 	} {
