@@ -144,7 +144,7 @@ func (m *merging) list(old, patch, order []any, key string, schema strategicpatc
 	l := lists{old: len(old), patch: len(patch), scalar: key == ""}
 	merged, at := slices.Clip(old), make(map[any]int, len(old))
 	for i, item := range old {
-		if k := l.counted(item, key); k != nil {
+		if k, keyed := l.counted(item, key); keyed {
 			if _, ok := at[k]; ok {
 				l.repeats = true
 				continue
@@ -154,15 +154,16 @@ func (m *merging) list(old, patch, order []any, key string, schema strategicpatc
 	}
 	var objects [][2]map[string]any
 	for _, item := range patch {
-		k, fields := l.counted(item, key), asObject(item)
+		k, keyed := l.counted(item, key)
+		fields := asObject(item)
 		if _, ok := fields[directive]; ok {
 			l.deletions++
 			continue
 		}
 		i, found := at[k]
 		switch {
-		case k == nil || !found:
-			if k != nil {
+		case !keyed || !found:
+			if keyed {
 				at[k] = len(merged)
 			}
 			merged = append(merged, item)
@@ -199,24 +200,25 @@ type lists struct {
 }
 
 // counted is the key of an item, whose bytes are counted.
-func (l *lists) counted(item any, key string) any {
-	k := keyOf(item, key)
+func (l *lists) counted(item any, key string) (k any, keyed bool) {
+	k, keyed = keyOf(item, key)
 	if text, ok := k.(string); ok {
 		l.bytes += len(text)
 	}
-	return k
+	return k, keyed
 }
 
-// keyOf is what an item is compared by; nil for nothing.
-func keyOf(item any, key string) any {
+// keyOf is what an item is compared by, which may be null, if it is by anything.
+func keyOf(item any, key string) (k any, keyed bool) {
+	k, keyed = item, true
 	if key != "" {
-		item = asObject(item)[key]
+		k, keyed = asObject(item)[key]
 	}
-	switch item.(type) {
+	switch k.(type) {
 	case map[string]any, []any:
-		return nil
+		return nil, false
 	}
-	return item
+	return k, keyed
 }
 
 func asObject(item any) map[string]any {
@@ -242,7 +244,7 @@ func (l *lists) merge() int {
 func (l *lists) arrange(merged, by []any, key string) int {
 	places := make(map[any]int, len(by))
 	for i, item := range by {
-		if k := keyOf(item, key); k != nil {
+		if k, keyed := keyOf(item, key); keyed {
 			if _, ok := places[k]; !ok {
 				places[k] = i
 			}
@@ -250,7 +252,8 @@ func (l *lists) arrange(merged, by []any, key string) int {
 	}
 	named, last, sorted := 0, 0, !l.scalar || l.both == 0
 	for _, item := range merged {
-		if place, ok := places[keyOf(item, key)]; ok {
+		k, keyed := keyOf(item, key)
+		if place, ok := places[k]; ok && keyed {
 			named, last, sorted = named+1, place, sorted && place >= last
 		}
 	}

@@ -81,6 +81,8 @@ func TestMergingOfListsIsBounded_UPD07(t *testing.T) {
 		"null of what goes":       {env(20_000, "e#"), `{"spec":{"containers":[{"name":"c","$deleteFromPrimitiveList/env":null},{"name":"c","env":` + texts(20_000, `{"name":"f#"}`) + `}]}}`, false},
 		"one in another's place":  {volume(`{"labels":{}}`), `{"spec":{"volumes":[` + volumes(`{"$patch":"replace","finalizers":`+texts(100_000, `"e#"`)+`}`, `{"finalizers":`+texts(100_000, `"f#"`)+`}`) + `]}}`, true},
 		"nothing in its place":    {volume(`{"finalizers":` + texts(100_000, `"e#"`) + `}`), `{"spec":{"volumes":[` + volumes(`{"$patch":"delete"}`, `{"finalizers":`+texts(100_000, `"f#"`)+`}`) + `]}}`, false},
+		"null keys":               {env(1, "a#"), containers(`[{"name":null,"env":` + texts(20_000, `{"name":"e#"}`) + `},{"name":null,"env":` + texts(20_000, `{"name":"f#"}`) + `}]`), true},
+		"a null key there":        {containers(`[{"name":null,"env":` + texts(20_000, `{"name":"e#"}`) + `}]`), containers(`[{"name":null,"env":` + texts(20_000, `{"name":"f#"}`) + `}]`), true},
 		"keys that are none":      {containers(texts(200, `{"name":{}},{"name":[]},{"name":null},{}`)), containers(texts(200, `{"name":{}},{"name":[]},{"name":null},{},null,1,[]`)), false},
 		"directives of odd types": {finalizers(texts(200, `"f#"`)), `{"metadata":{"$setElementOrder/finalizers":1,"$deleteFromPrimitiveList/finalizers":{},"$setElementOrder/x":[1],"y":[1],"z":{"a":[1]}},"$setElementOrder/$deleteFromPrimitiveList/a":[1]}`, false},
 	} {
