@@ -26,10 +26,12 @@ const (
 var guards = map[string]func(args []ref.Val) error{
 	"_+_": adds, "_==_": compared, "_!=_": compared, "@in": contained,
 	"replace": replaces, "join": joins, "format": formats,
-	"strings.quote": free, "base64.encode": free,
+	"strings.quote": free, "base64.encode": free, "json.encode": encodes,
 	"lists.range": ranges, "flatten": weighed, "distinct": distinct,
 	"sets.contains": pairs, "sets.intersects": pairs, "sets.equivalent": pairs,
 	"indexOf": seeks, "lastIndexOf": seeks,
+	"includes": weighed, "isSorted": weighed, "sum": weighed, "max": weighed, "min": weighed, // what they cost is counted part by part
+	"labels": weighed, "labelSelector": weighed, "quantityText": weighed, "merge": weighed, "selects": weighed, "someOf": weighed,
 	"matches": search, "find": search, "findAll": search,
 }
 
@@ -181,6 +183,15 @@ func formats(args []ref.Val) error {
 		n += times(verbs, precise)
 	}
 	return within(n, maxText, "bytes of a text")
+}
+
+// encodes is for a text of JSON, for which the library makes a value of its own for each part.
+func encodes(args []ref.Val) error {
+	w, err := weigh(args[0])
+	if err == nil {
+		err = within(w.bytes+times(w.parts, 8), maxText, "bytes of a text")
+	}
+	return err
 }
 
 // longestNumber is the largest number that a text has after a point.
