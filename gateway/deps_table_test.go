@@ -69,7 +69,7 @@ var mayImport = map[string]string{
 	"admission/webhook":              "admission crd/cel crd/jsonpatch crd/object excerpt",
 	"admission/plugin/podsecurity":   "admission admission/order admission/plugin",
 	"admission/plugin/resourcequota": "",
-	"admission/policy":               "admission crd/cel crd/jsonpatch crd/object",
+	"admission/policy":               "admission crd/cel crd/cel/dyn crd/jsonpatch crd/object",
 
 	"plugins":                   "",
 	"plugins/compiler":          "excerpt plugins plugins/wasm",

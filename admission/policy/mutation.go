@@ -6,17 +6,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/cel-go/common/types/ref"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	apiserveradmission "k8s.io/apiserver/pkg/admission"
 	admissioncel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
-	"github.com/wasmgate/wasmgate/crd/jsonpatch"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -63,48 +61,32 @@ func UnreadableMutation(name string, cause error) *Mutation {
 	return &Mutation{common: common{name: name, unusable: fmt.Errorf("it cannot be read: %w", cause)}}
 }
 
-// interfaces are what the library's JSON patches need to read and write
-// objects that have no Go type.
-var interfaces = apiserveradmission.NewObjectInterfacesFromScheme(runtime.NewScheme())
-
-// jsonPatch is a mutation by patches. A panic of the library that applies these is an
-// error (see [jsonpatch.Patch.Apply]), so that it is the policy that says what follows.
-func jsonPatch(e admissioncel.MutatingEvaluator) changer {
-	patcher := patch.NewJSONPatcher(bounded{e})
-	return func(ctx context.Context, r *request, a asked, i invocation) (tree map[string]any, err error) {
-		defer jsonpatch.Recovered(&err)
-		out, err := patcher.Patch(ctx, patch.Request{
-			MatchedResource:     i.resource(r),
-			VersionedAttributes: a.attributes, ObjectInterfaces: interfaces, Namespace: a.namespace,
-			OptionalVariables: admissioncel.OptionalVariableBindings{VersionedParams: i.param, Authorizer: r.Authorizer},
-		}, celconfig.RuntimeCELCostBudget)
-		if err != nil {
-			return nil, err
-		}
-		u, ok := out.(*unstructured.Unstructured)
-		if !ok {
-			return nil, fmt.Errorf("a patch made a %T", out)
-		}
-		return u.Object, nil
+// evaluated is what the expression of a mutation makes.
+func evaluated(ctx context.Context, e admissioncel.MutatingEvaluator, r *request, a asked, i invocation) (ref.Val, error) {
+	if wrong := e.CompilationErrors(); len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
 	}
+	bound := admissioncel.OptionalVariableBindings{VersionedParams: i.param, Authorizer: r.Authorizer}
+	result, _, err := e.ForInput(ctx, a.attributes, a.review(), bound, a.namespace, celconfig.RuntimeCELCostBudget)
+	if err == nil {
+		err = result.Error
+	}
+	return result.EvalResult, err
 }
 
+// overlay is a mutation by what is applied.
 func overlay(e admissioncel.MutatingEvaluator) changer {
 	return func(ctx context.Context, r *request, a asked, i invocation) (map[string]any, error) {
-		if wrong := e.CompilationErrors(); len(wrong) > 0 {
-			return nil, errors.Join(wrong...)
-		}
-		bound := admissioncel.OptionalVariableBindings{VersionedParams: i.param, Authorizer: r.Authorizer}
-		result, _, err := e.ForInput(ctx, a.attributes, a.review(), bound, a.namespace, celconfig.RuntimeCELCostBudget)
-		if err == nil {
-			err = result.Error
-		}
+		made, err := evaluated(ctx, e, r, a, i)
 		if err != nil {
 			return nil, err
 		}
-		value, ok := result.EvalResult.(*dynamic.ObjectVal)
+		value, ok := made.(*dynamic.ObjectVal)
 		if !ok {
-			return nil, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", result.EvalResult.Type())
+			return nil, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", made.Type())
+		}
+		if err := (&total{}).add(value); err != nil {
+			return nil, err
 		}
 		if err := value.CheckTypeNamesMatchFieldPathNames(); err != nil {
 			return nil, fmt.Errorf("type mismatch: %w", err)

@@ -6,7 +6,10 @@
 package jsonpatch
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 
 	library "gopkg.in/evanphx/json-patch.v4"
 )
@@ -54,6 +57,43 @@ func Decode(text []byte) (Patch, error) {
 	return Patch(p), nil
 }
 
+// Operation is one of a patch that is made of no text.
+type Operation struct {
+	// Op, Path and From are fields of the operation, of which From may be missing.
+	Op, Path, From string
+	// Value is JSON, nil for none.
+	Value json.RawMessage
+}
+
+// Of is a patch of operations, whose values it may keep. An error is [*TooMany].
+func Of(operations []Operation) (Patch, error) {
+	if len(operations) > MaxOperations {
+		return nil, &TooMany{len(operations)}
+	}
+	p := make(Patch, len(operations))
+	for i, o := range operations {
+		p[i] = library.Operation{"op": field(o.Op), "path": field(o.Path)}
+		if o.From != "" {
+			p[i]["from"] = field(o.From)
+		}
+		if o.Value != nil {
+			value := json.RawMessage(escaped(o.Value))
+			p[i]["value"] = &value
+		}
+	}
+	return p, nil
+}
+
+// field is a text as kube-apiserver writes it to an operation of its own.
+func field(text string) *json.RawMessage {
+	raw := json.RawMessage(strconv.Quote(text))
+	return &raw
+}
+
+// TestFailed tells whether what [Patch.Apply] returned is that a test operation found
+// something else.
+func TestFailed(err error) bool { return errors.Is(err, library.ErrTestFailed) }
+
 // Apply is what the patch makes of a document, which it only reads. A panic of
 // the library is an error: there are lists of nulls that its tests do not
 // survive. So is [*TooMuch].
@@ -63,7 +103,11 @@ func Decode(text []byte) (Patch, error) {
 // So it has as many operations at a time as cannot nest much, and reads the text anew
 // for the next ones, which refuses what is too deep.
 func (p Patch) Apply(to []byte) (out []byte, err error) {
-	defer Recovered(&err)
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("a defect of the patch library keeps it from being applied: %v", v)
+		}
+	}()
 	out = escaped(to)
 	var work budget
 	for first := true; first || len(p) > 0; first = false {
@@ -80,12 +124,4 @@ func (p Patch) Apply(to []byte) (out []byte, err error) {
 		p = p[one.operations:]
 	}
 	return out, nil
-}
-
-// Recovered, deferred, makes an error of a panic of the library, for who has it apply
-// patches by another way than [Patch.Apply].
-func Recovered(err *error) {
-	if v := recover(); v != nil {
-		*err = fmt.Errorf("a defect of the patch library keeps it from being applied: %v", v)
-	}
 }

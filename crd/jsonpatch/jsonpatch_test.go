@@ -137,3 +137,32 @@ func TestWorkIsBounded_UPD05(t *testing.T) {
 		}
 	}
 }
+
+// A patch of operations does what one of their text does.
+func TestPatchesOfOperations(t *testing.T) {
+	const doc = `{"a":"<","l":[1,2]}`
+	all := []Operation{{Op: "test", Path: "/a", Value: []byte(`"<"`)}, {Op: "copy", Path: "/b", From: "/a"}, {Op: "remove", Path: "/l/0"}, {Op: "add", Path: "/ü", Value: []byte(`null`)}}
+	p, err := Of(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := Decode([]byte(`[{"op":"test","path":"/a","value":"<"},{"op":"copy","path":"/b","from":"/a"},{"op":"remove","path":"/l/0"},{"op":"add","path":"/ü","value":null}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Apply([]byte(doc))
+	want, wrong := of.Apply([]byte(doc))
+	if err != nil || wrong != nil || string(got) != string(want) {
+		t.Errorf("%s, %v; want %s, %v", got, err, want, wrong)
+	}
+	if _, err := p.Apply([]byte(`{"a":">","l":[1]}`)); !TestFailed(err) {
+		t.Errorf("a test that fails: %v", err)
+	}
+	if _, err := p.Apply([]byte(`{"a":"<"}`)); err == nil || TestFailed(err) {
+		t.Errorf("no list: %v", err)
+	}
+	var many *TooMany
+	if _, err := Of(make([]Operation, MaxOperations+1)); !errors.As(err, &many) || many.Operations != MaxOperations+1 {
+		t.Errorf("too many: %v", err)
+	}
+}

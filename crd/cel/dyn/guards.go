@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apiserver/pkg/cel/mutation"
 )
 
 // What one step of an evaluation may make, and do.
@@ -135,7 +136,7 @@ func contained(args []ref.Val) error {
 // holds tells that a value may have parts.
 func holds(v ref.Val) bool {
 	switch v.(type) {
-	case traits.Mapper, traits.Lister, *types.Optional:
+	case traits.Mapper, traits.Lister, *types.Optional, *mutation.JSONPatchVal:
 		return true
 	}
 	return false

@@ -1,11 +1,15 @@
 package dyn
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apiserver/pkg/cel/mutation"
+	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 )
 
 // What a value may consist of that is looked at whole. Parts that are the same value are
@@ -14,12 +18,23 @@ const (
 	maxBytes = 8 << 20
 	maxParts = 1 << 20
 	deepest  = 12_000
+	// maxOpened is for objects, each of which the library makes a tree of with all that is in it.
+	maxOpened = 8 * maxParts
 )
+
+// Weigh counts the parts of a value, and the bytes of its texts. A part that it has
+// several times counts as often. An error is for what has more than [Bounds] lets a step
+// look at.
+func Weigh(v ref.Val) (parts, bytes int, err error) {
+	w, err := weigh(v)
+	return w.parts, w.bytes, err
+}
 
 // weight is what a value consists of.
 type weight struct {
-	parts int
-	bytes int // of its texts
+	parts  int
+	bytes  int // of its texts
+	opened int // the parts of each object in it
 }
 
 // weigh counts a value, up to what one may consist of.
@@ -32,7 +47,7 @@ func weigh(v ref.Val) (weight, error) {
 func (w *weight) add(v ref.Val, depth int) error {
 	w.parts++
 	w.bytes += length(v)
-	if depth == 0 || w.parts > maxParts || w.bytes > maxBytes {
+	if depth == 0 || w.parts > maxParts || w.bytes > maxBytes || w.opened > maxOpened {
 		return fmt.Errorf("a value is too large: it may be %d deep, and have %d parts and %d bytes of texts", deepest, maxParts, maxBytes)
 	}
 	switch x := v.(type) {
@@ -40,6 +55,22 @@ func (w *weight) add(v ref.Val, depth int) error {
 		if x.HasValue() {
 			return w.add(x.GetValue(), depth-1)
 		}
+	case *mutation.JSONPatchVal:
+		w.bytes += len(x.Op) + len(x.Path) + len(x.From)
+		if x.Val != nil {
+			return w.add(x.Val, depth-1)
+		}
+	case *dynamic.ObjectVal:
+		before := w.parts
+		fields, err := fieldsOf(x)
+		for name, field := range fields {
+			if err == nil {
+				w.bytes += len(name)
+				err = w.add(field, depth-1)
+			}
+		}
+		w.opened += w.parts - before
+		return err
 	case traits.Mapper:
 		for it := x.Iterator(); it.HasNext() == types.True; {
 			k := it.Next()
@@ -58,4 +89,14 @@ func (w *weight) add(v ref.Val, depth int) error {
 		}
 	}
 	return nil
+}
+
+// fieldsOf are the fields of an object that an expression has made. The library hands them
+// out as a tree only, which may be larger than all memory.
+func fieldsOf(v *dynamic.ObjectVal) (map[string]ref.Val, error) {
+	field := reflect.ValueOf(v).Elem().FieldByName("fields")
+	if !field.IsValid() || field.Type() != reflect.TypeFor[map[string]ref.Val]() {
+		return nil, errors.New("an object cannot be looked into: the library has another form of it")
+	}
+	return *reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Interface().(*map[string]ref.Val), nil
 }
