@@ -1,9 +1,6 @@
 package watchcache
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // hubPiece is how many events a hub takes over at a time.
 const hubPiece = 256
@@ -21,7 +18,7 @@ type Hub[T any, K comparable] struct {
 
 	// mu guards what follows, and what followers share with their hub.
 	mu        sync.Mutex
-	followers map[K][]*Follower[T, K]
+	followers map[K][]place[T, K]
 	count     int
 	stop      chan struct{} // of the goroutine that runs while there are followers
 	cursor    *Cursor[T]    // all events before it were told to followers
@@ -31,26 +28,40 @@ type Hub[T any, K comparable] struct {
 // has to be closed.
 type Follower[T any, K comparable] struct {
 	*Cursor[T]
-	hub   *Hub[T, K]
-	terms []K
-	wake  chan struct{} // holds a value when there is something to look at
+	hub  *Hub[T, K]
+	wake chan struct{} // holds a value when there is something to look at
 	// What follows is guarded by the hub's mu. first is the first event that may be
 	// of interest, if any is; lost tells that the hub cannot say any more which were.
+	terms []held[K]
 	first int64
 	any   bool
 	lost  bool
 }
 
+// place is one of the places among the followers of a term: that of a follower, by the
+// term of that number.
+type place[T any, K comparable] struct {
+	of   *Follower[T, K]
+	term int
+}
+
+// held is a term of a follower, and where among the term's followers that is: who closes
+// is found without looking at the others.
+type held[K comparable] struct {
+	term K
+	at   int
+}
+
 // NewHub makes a hub of a bucket. terms tells the terms of an event, or that they are
 // not known, which everybody is woken for.
 func NewHub[T any, K comparable](b *Bucket[T], terms func(ev *Event[T], visit func(K)) bool) *Hub[T, K] {
-	return &Hub[T, K]{bucket: b, terms: terms, followers: map[K][]*Follower[T, K]{}}
+	return &Hub[T, K]{bucket: b, terms: terms, followers: map[K][]place[T, K]{}}
 }
 
 // Follow lets a cursor of the hub's bucket follow the events that have one of the
 // terms; of others it may or may not be told.
 func (h *Hub[T, K]) Follow(c *Cursor[T], terms ...K) *Follower[T, K] {
-	f := &Follower[T, K]{Cursor: c, hub: h, terms: terms, wake: make(chan struct{}, 1)}
+	f := &Follower[T, K]{Cursor: c, hub: h, wake: make(chan struct{}, 1), terms: make([]held[K], len(terms))}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.count++; h.count == 1 {
@@ -58,8 +69,9 @@ func (h *Hub[T, K]) Follow(c *Cursor[T], terms ...K) *Follower[T, K] {
 		h.stop = make(chan struct{})
 		go h.run(h.stop)
 	}
-	for _, k := range terms {
-		h.followers[k] = append(h.followers[k], f)
+	for i, k := range terms {
+		f.terms[i] = held[K]{k, len(h.followers[k])}
+		h.followers[k] = append(h.followers[k], place[T, K]{f, i})
 	}
 	f.tell(c.seq) // what came before nobody has looked at
 	return f
@@ -70,14 +82,24 @@ func (f *Follower[T, K]) Close() {
 	h := f.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, k := range f.terms {
-		left := slices.DeleteFunc(h.followers[k], func(other *Follower[T, K]) bool { return other == f })
-		if h.followers[k] = left; len(left) == 0 {
-			delete(h.followers, k)
-		}
+	for i := range f.terms {
+		h.leave(f.terms[i])
 	}
+	f.terms = nil
 	if h.count--; h.count == 0 {
 		close(h.stop)
+	}
+}
+
+// leave gives a place up, which the last one takes.
+func (h *Hub[T, K]) leave(p held[K]) {
+	all := h.followers[p.term]
+	last := len(all) - 1
+	all[p.at] = all[last]
+	all[p.at].of.terms[all[p.at].term].at = p.at
+	all[last] = place[T, K]{}
+	if h.followers[p.term] = all[:last]; last == 0 {
+		delete(h.followers, p.term)
 	}
 }
 
@@ -118,8 +140,8 @@ func (h *Hub[T, K]) run(stop chan struct{}) {
 // dispatch tells those who are interested in an event.
 func (h *Hub[T, K]) dispatch(ev *Event[T], seq int64) {
 	known := h.terms(ev, func(k K) {
-		for _, f := range h.followers[k] {
-			f.tell(seq)
+		for _, p := range h.followers[k] {
+			p.of.tell(seq)
 		}
 	})
 	if !known {
@@ -128,9 +150,9 @@ func (h *Hub[T, K]) dispatch(ev *Event[T], seq int64) {
 }
 
 func (h *Hub[T, K]) each(fn func(*Follower[T, K])) {
-	for _, fs := range h.followers {
-		for _, f := range fs {
-			fn(f)
+	for _, all := range h.followers {
+		for _, p := range all {
+			fn(p.of)
 		}
 	}
 }

@@ -252,6 +252,40 @@ func TestHubPassesByWhoIsReading(t *testing.T) {
 	})
 }
 
+// Who closes is not looked for among all others that follow the same, under the lock
+// that the hub tells of events with.
+func TestHubCloseLooksAtNobodyElse(t *testing.T) {
+	c := New[string](nil, options())
+	b := c.Bucket("a/x")
+	h := coloured(b)
+	// closing is how long it takes 1,000 to close of so many, at best.
+	closing := func(all int) time.Duration {
+		best := time.Hour
+		for range 3 {
+			followers := make([]*Follower[string, string], all)
+			for i := range followers {
+				followers[i] = h.Follow(watch(t, b, 0), "red", "green", "red")
+			}
+			began := time.Now()
+			for _, f := range followers[:1000] {
+				f.Close()
+			}
+			best = min(best, time.Since(began))
+			for len(followers) > 1000 {
+				followers[len(followers)-1].Close()
+				followers = followers[:len(followers)-1]
+			}
+			if h.count != 0 || len(h.followers) != 0 {
+				t.Fatalf("%d followers are left, of %d terms", h.count, len(h.followers))
+			}
+		}
+		return best
+	}
+	if few, many := closing(1000), closing(50_000); many > 10*few {
+		t.Errorf("1,000 of 50,000 take %v to close, and of 1,000 %v", many, few)
+	}
+}
+
 // BenchmarkHub is one event of 2,000 followers of another term each.
 func BenchmarkHub(b *testing.B) {
 	c := New[string](nil, options())
@@ -273,7 +307,7 @@ func BenchmarkHub(b *testing.B) {
 	b.ReportAllocs()
 	for i := int64(1); b.Loop(); i++ {
 		of := followers[i%2000]
-		ev.Revision, ev.Value = i, []byte(of.terms[0]+" x")
+		ev.Revision, ev.Value = i, []byte(of.terms[0].term+" x")
 		c.writer.apply(storage.Batch{Events: []storage.Event{ev}, Revision: i}, time.Unix(1, 0))
 		<-of.Wait()
 		if events, err := of.AppendNext(nil, 10); err != nil || len(events) == 0 {

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/view"
 )
@@ -13,6 +14,8 @@ import (
 const (
 	DeepBatch  = deepBatch
 	MaxChanges = maxChanges
+
+	MostInterests = mostInterests
 )
 
 // Entry is what a get reads.
@@ -36,4 +39,13 @@ func GoesOn(t resource.Target, o *internalversion.ListOptions) (after string, ex
 		return "", 0, err
 	}
 	return l.after, l.exact, nil
+}
+
+// Interests are what a watch is woken for; none for everything.
+func Interests(t resource.Target, o *internalversion.ListOptions) ([]catalog.Interest, error) {
+	s, err := newSelection(t, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.interests(t.Namespace), nil
 }

@@ -127,13 +127,17 @@ func (s *selection) shallow(key string, e *view.Entry) (bool, error) {
 	return s.sharded(meta)
 }
 
+// mostInterests is how many values of a label a watcher is woken for. One that selects
+// more of them would cost its hub more than looking at what is not for it costs here.
+const mostInterests = 64
+
 // interests are what one of has to be true of each object in a namespace, or in all
 // of them, that is selected; nil where there is nothing to look for.
 func (s *selection) interests(namespace string) []catalog.Interest {
 	if s.name != "" {
 		return []catalog.Interest{{Namespace: namespace, Name: s.name}}
 	}
-	if label, values := catalog.Narrowest(s.labels); label != "" {
+	if label, values := catalog.Narrowest(s.labels); label != "" && len(values) <= mostInterests {
 		out := make([]catalog.Interest, len(values))
 		for i, value := range values {
 			out[i] = catalog.Interest{Namespace: namespace, Label: label, Value: value}

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/wasmgate/wasmgate/gateway/catalog"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/read"
 )
@@ -57,6 +58,7 @@ func TestWatchersAreWokenForTheirs_WATCH02(t *testing.T) {
 		{"", "tier=2", "", "tier,tier notin (0,1,3)", ""},
 		{"", "tier in (0,3),!x", "", "tier,tier notin (1,2),!x", ""},
 		{"n1", "tier==0", "", "tier,tier notin (1,2,3)", "metadata.namespace=n1"},
+		{"n1", "tier in (0,3," + many(read.MostInterests) + ")", "", "tier,tier notin (1,2)", "metadata.namespace=n1"},
 		{"n1", "", "", "", "metadata.namespace=n1"},
 		{"n0", "tier!=1", "", "tier!=1", "metadata.namespace=n0"},
 		{"", "", "metadata.name=end", "end", ""},
@@ -94,6 +96,40 @@ func TestWatchersAreWokenForTheirs_WATCH02(t *testing.T) {
 		if !slices.Equal(pair[0], pair[1]) || len(pair[0]) < 100 && !strings.Contains(c, "end") {
 			t.Errorf("%s: %d changes, and %d", c, len(pair[0]), len(pair[1]))
 		}
+	}
+}
+
+// many are n values of a label, all of them different.
+func many(n int) string {
+	values := make([]string, n)
+	for i := range values {
+		values[i] = fmt.Sprint("v", i)
+	}
+	return strings.Join(values, ",")
+}
+
+// Of a selector with thousands of values, which fit into a query, the hub does not hold
+// each for each watcher: these are woken for their namespace.
+func TestManyValuesAreFewInterests_WATCH02(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		namespace string
+		values    int
+		want      []catalog.Interest
+	}{
+		{"n1", read.MostInterests + 1, []catalog.Interest{{Namespace: "n1"}}},
+		{"n1", 4900, []catalog.Interest{{Namespace: "n1"}}},
+		{"", 4900, nil},
+	} {
+		target, o := w.at(v1, ""), byLabels(t, "tier in ("+many(c.values)+")")
+		target.Namespace = c.namespace
+		if got, err := read.Interests(target, &o); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%q, %d values: woken for %d, %v; want %v", c.namespace, c.values, len(got), err, c.want)
+		}
+	}
+	target, o := w.at(v1, ""), byLabels(t, "tier in ("+many(read.MostInterests)+")")
+	if got, err := read.Interests(target, &o); err != nil || len(got) != read.MostInterests {
+		t.Errorf("a few values: woken for %d, %v", len(got), err)
 	}
 }
 
