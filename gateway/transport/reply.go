@@ -33,15 +33,16 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *reply.Response) {
 		}
 	}
 	if r.Reader != nil { // in chunks; without the last one when it breaks off, or panics
-		done := once(r.Done)
+		done := over(r)
 		if b := bodyOf(ctx); b.coming != nil && !b.coming.ended.Load() {
 			b.later = true
-			done = func() {
+			replied := done
+			done = sync.OnceFunc(func() {
 				defer b.end()
-				once(r.Done)()
-			}
+				replied()
+			})
 		}
-		ctx.Response.SetBodyStream(&pieces{r.Reader, sync.OnceFunc(done)}, -1)
+		ctx.Response.SetBodyStream(&pieces{r.Reader, done}, -1)
 		return
 	}
 	if r.Write != nil {
@@ -55,10 +56,10 @@ func (s *Server) reply(ctx *fasthttp.RequestCtx, r *reply.Response) {
 // ends even those that it does not send. Nobody knows how much it is, and it may never end.
 func (s *Server) whole(r *reply.Response, head bool) *reply.Response {
 	out := *r
-	out.Reader = nil
+	out.Reader, out.Done = nil, nil
+	end := over(r)
 	if head {
-		defer once(r.Done)()
-		out.Done = nil
+		defer end()
 		n, err := io.Copy(io.Discard, r.Reader)
 		if err != nil {
 			return reply.Failure(http.StatusInternalServerError, err.Error())
@@ -67,9 +68,16 @@ func (s *Server) whole(r *reply.Response, head bool) *reply.Response {
 		return &out
 	}
 	body := &collecting{budget: s.options.Bodies}
-	if _, err := io.Copy(body, r.Reader); err != nil {
+	done := func() {
 		body.give()
-		once(r.Done)()
+		end()
+	}
+	defer func() {
+		if out.Done == nil { // it is not to be sent
+			done()
+		}
+	}()
+	if _, err := io.Copy(body, r.Reader); err != nil {
 		return reply.Failure(http.StatusInternalServerError, err.Error())
 	}
 	out.Length = body.all.Len()
@@ -77,11 +85,20 @@ func (s *Server) whole(r *reply.Response, head bool) *reply.Response {
 		_, err := w.Write(body.all.Bytes())
 		return err
 	}
-	out.Done = func() {
-		body.give()
-		once(r.Done)()
-	}
+	out.Done = done
 	return &out
+}
+
+// over is what ends a reply by Reader, one time at most.
+func over(r *reply.Response) func() {
+	return sync.OnceFunc(func() {
+		if r.Done != nil {
+			defer r.Done()
+		}
+		if c, ok := r.Reader.(io.Closer); ok {
+			_ = c.Close() // nobody is left to tell
+		}
+	})
 }
 
 // collecting is a reply that comes into memory that there is for bodies.

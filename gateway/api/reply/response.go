@@ -18,7 +18,8 @@ type Response struct {
 	// Write sends exactly Length bytes.
 	Write  func(w io.Writer) error
 	Length int
-	// Reader is a reply of no known length, to its end. An error breaks it off.
+	// Reader is a reply of no known length, to its end. An error breaks it off. One that
+	// is an [io.Closer] is closed once, before Done.
 	Reader io.Reader
 	// Stream sends a chunked reply of no known length until ctx ends (the
 	// client left, or the server stops) or it returns.
