@@ -57,35 +57,51 @@ func NewIndex[T any](b *Bucket[T], term func(T) (term string, has bool, err erro
 // items of s that have one of the terms are among them. ok is false where that is not
 // known, or where there are so many that visiting all items is as good.
 func (x *Index[T]) Find(s Snapshot[T], terms ...string) (keys []string, ok bool) {
+	keys, mixed, ok := x.find(s, terms)
+	if mixed {
+		slices.Sort(keys)
+		keys = slices.Compact(keys)
+	}
+	return keys, ok
+}
+
+// find is Find; mixed tells that the keys are the caller's, of several terms, and in no
+// order: to bring them into one takes its time, in which others may ask.
+func (x *Index[T]) find(s Snapshot[T], terms []string) (keys []string, mixed, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.covers(s) {
-		return nil, false
+		return nil, false, false
 	}
-	found, n := []*posting{&x.untold}, len(x.untold.keys)
+	var found []*posting
+	n := 0
+	note := func(p *posting) {
+		if len(p.keys) > 0 {
+			found, n = append(found, p), n+len(p.keys)
+		}
+	}
+	note(&x.untold)
 	for _, term := range terms {
 		if p := x.terms[term]; p != nil {
-			found, n = append(found, p), n+len(p.keys)
 			if p.common {
-				return nil, false
+				return nil, false, false
 			}
+			note(p)
 		}
 	}
-	if n > s.Len()/selective {
-		return nil, false
+	switch {
+	case n > s.Len()/selective:
+		return nil, false, false
+	case len(found) == 0:
+		return nil, false, true
+	case len(found) == 1:
+		return found[0].sorted(), false, true
 	}
+	keys = make([]string, 0, n)
 	for _, p := range found {
-		switch held := p.sorted(); {
-		case len(held) == 0:
-		case len(keys) == 0:
-			keys = held
-		default:
-			keys = slices.Concat(keys, held)
-			slices.Sort(keys)
-			keys = slices.Compact(keys)
-		}
+		keys = append(keys, p.keys...)
 	}
-	return keys, true
+	return keys, true, true
 }
 
 // covers brings the index up to date, and tells whether it is of the state s.

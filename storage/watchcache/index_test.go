@@ -149,3 +149,35 @@ func TestIndexIsNarrow(t *testing.T) {
 	}
 	expect(4)
 }
+
+// What is found of many terms is put together once, not again with each of them.
+func TestIndexOfManyTerms(t *testing.T) {
+	const rare = 1000
+	c := New[string](nil, options())
+	b := c.Bucket("a/x")
+	var events []storage.Event
+	var terms, want []string
+	for i := range rare * 10 {
+		ev := put(fmt.Sprintf("a/x/%05d", i), "white")
+		if i%10 == 3 {
+			terms = append(terms, fmt.Sprint("c", i))
+			want = append(want, fmt.Sprintf("%05d", i))
+			ev.Value = []byte(terms[len(terms)-1])
+		}
+		ev.Revision = int64(i + 1)
+		events = append(events, ev)
+	}
+	c.writer.apply(storage.Batch{Events: events, Revision: rare * 10}, time.Unix(1, 0))
+	rand.New(rand.NewPCG(4, 4)).Shuffle(rare, func(i, j int) { terms[i], terms[j] = terms[j], terms[i] })
+	x, s := NewIndex(b, colour), b.Snapshot()
+	keys, ok := x.Find(s, terms...)
+	if !ok || !slices.Equal(keys, want) {
+		t.Fatalf("%d keys, %t; want %d", len(keys), ok, rare)
+	}
+	if n := testing.AllocsPerRun(10, func() { x.Find(s, terms...) }); n > 30 {
+		t.Errorf("%v allocations for %d terms", n, rare)
+	}
+	if n := testing.AllocsPerRun(10, func() { x.Find(s, terms[0]) }); n > 1 {
+		t.Errorf("%v allocations for one term", n)
+	}
+}
