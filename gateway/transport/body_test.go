@@ -249,12 +249,14 @@ func TestBody_ErrorsOfReading(t *testing.T) {
 func TestBody_Expected(t *testing.T) {
 	r := run(t, func(r *api.Request) *reply.Response { return ok(string(r.Body)) })
 	for name, c := range map[string]struct{ head, body string }{
-		"length": {"Content-Length: 2", "hi"},
-		"chunks": {"Transfer-Encoding: chunked", "2\r\nhi\r\n0\r\n\r\n"},
+		"length":            {"Expect: 100-continue\r\nContent-Length: 2", "hi"},
+		"chunks":            {"Expect: 100-continue\r\nTransfer-Encoding: chunked", "2\r\nhi\r\n0\r\n\r\n"},
+		"one large letter":  {"Expect: 100-Continue\r\nContent-Length: 2", "hi"},
+		"all large letters": {"EXPECT:  100-CONTINUE\r\nContent-Length: 2", "hi"},
 	} {
 		c2 := r.dial()
 		in := bufio.NewReader(c2)
-		if _, err := io.WriteString(c2, "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"+c.head+"\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(c2, "POST / HTTP/1.1\r\nHost: h\r\n"+c.head+"\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		if line, err := in.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 100 ") {

@@ -140,9 +140,9 @@ func (f *headLook) line(line []byte) string {
 			f.authorizations++
 		}
 	case 'e':
-		if named(name, fasthttp.HeaderExpect) && !bytes.EqualFold(bytes.TrimSpace(value), []byte("100-continue")) {
+		if named(name, fasthttp.HeaderExpect) && !bytes.EqualFold(bytes.TrimSpace(value), []byte(goOn)) {
 			f.code = http.StatusExpectationFailed
-			return "the only Expect is 100-continue"
+			return "the only Expect is " + goOn
 		}
 	case 'i':
 		const prefix = "Impersonate-"
@@ -150,6 +150,9 @@ func (f *headLook) line(line []byte) string {
 	}
 	return ""
 }
+
+// goOn is what a client expects that wants to hear whether to send its body.
+const goOn = "100-continue"
 
 func named(name []byte, header string) bool {
 	return len(name) == len(header) && bytes.EqualFold(name, []byte(header))

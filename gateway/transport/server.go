@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -108,8 +109,12 @@ func New(o Options) *Server {
 }
 
 // limits is asked between the head and the body, of which the framework reads
-// no more than a few kilobytes before the handler does.
-func limits(*fasthttp.RequestHeader) fasthttp.RequestConfig {
+// no more than a few kilobytes before the handler does. It tells a client to go on
+// with its body whose Expect is in the letters that it looks for.
+func limits(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if value := h.Peek(fasthttp.HeaderExpect); len(value) > 0 && bytes.EqualFold(value, []byte(goOn)) {
+		h.Set(fasthttp.HeaderExpect, goOn)
+	}
 	return fasthttp.RequestConfig{ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout}
 }
 
