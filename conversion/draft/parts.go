@@ -3,8 +3,8 @@ package draft
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
-	"strings"
 
 	"github.com/wasmgate/wasmgate/conversion/rules"
 )
@@ -161,12 +161,43 @@ func partNamed(group []*unit, word string) (found *unit) {
 
 // tells reports that a description or a pattern of a text says what is between its parts.
 func tells(whole *unit, parts []*unit, separator string) bool {
-	if strings.ContainsAny(whole.s.Pattern, separator) && !strings.ContainsAny(separator, "-.") {
+	if writes(whole.s.Pattern, separator) {
 		return true
 	}
 	at := `(?i)[<{"\[]?` + regexp.QuoteMeta(last(parts[0])) + `[>}\]]?` + regexp.QuoteMeta(separator) + `[<{\[]?` + regexp.QuoteMeta(last(parts[1]))
 	e, err := regexp.Compile(at)
 	return err == nil && e.MatchString(whole.s.Description)
+}
+
+// writes tells whether what a pattern matches always has a separator at one place, with
+// something before and after it. What is a sign of the pattern itself says nothing, nor does
+// what may be there, or several times.
+func writes(pattern, separator string) bool {
+	if pattern == "" {
+		return false
+	}
+	e, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return false
+	}
+	all := inTurn(e)
+	is := func(e *syntax.Regexp) bool { return e.Op == syntax.OpLiteral && string(e.Rune) == separator }
+	i := slices.IndexFunc(all, is)
+	return i > 0 && i < len(all)-1 && !slices.ContainsFunc(all[i+1:], is)
+}
+
+// inTurn are the expressions that an expression needs, each once, in their order.
+func inTurn(e *syntax.Regexp) (all []*syntax.Regexp) {
+	switch e.Op {
+	case syntax.OpConcat, syntax.OpCapture:
+		for _, sub := range e.Sub {
+			all = append(all, inTurn(sub)...)
+		}
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	default:
+		return []*syntax.Regexp{e}
+	}
+	return all
 }
 
 func last(u *unit) string {

@@ -59,3 +59,35 @@ func TestTextsWithTheNamesOfTheirParts(t *testing.T) {
 	expectGuess(t, "joined of numbers", `{"host":`+text+`,"port":{"type":"integer"}}`, `{"hostPort":`+text+`}`,
 		"port: integer to string?", "hostPort: join by : of host,port? | another separator | fields that have nothing to do with it")
 }
+
+// A pattern says the separator only where that is written at one place of every text: signs of
+// the pattern's own say nothing, nor does what may be there, or be there again.
+func TestPatternsSayTheSeparator(t *testing.T) {
+	const text = `{"type":"string"}`
+	for pattern, want := range map[string]string{
+		`^[a-z]{1,63}-[a-z]{1,9}$`:          "blueGreen: split by - into blue,green",
+		`^([a-z]+)[,]([a-z]+)$`:             "blueGreen: split by , into blue,green",
+		`^(?:[a-z]{1,9})(?:=)([a-z]{1,9})$`: "blueGreen: split by = into blue,green",
+		`^[a-z]+\\.[a-z]+$`:                 "blueGreen: split by . into blue,green",
+		`^[a-z]{1,63}$`:                     "",
+		`^(?:[a-z]+)$`:                      "",
+		`^[^:]+$`:                           "",
+		`^[a-z@=]+$`:                        "",
+		`^[a-z]+(:[a-z]+)?$`:                "",
+		`^[a-z]+(:[a-z]+)*$`:                "",
+		`^[a-z]+(:[a-z]+)+$`:                "",
+		`^[a-z]+:[a-z]+:[a-z]+$`:            "",
+		`^([a-z]+:[a-z]+|none)$`:            "",
+		`^/[a-z]+$`:                         "",
+		`^[a-z]+/$`:                         "",
+		`^team-[a-z]+$`:                     "",
+		`^[a-z`:                             "",
+	} {
+		if want == "" {
+			want = "blueGreen: split by / into blue,green? | another separator | fields that have nothing to do with it"
+		}
+		expectGuess(t, pattern, `{"blueGreen":{"type":"string","pattern":"`+pattern+`"}}`, `{"blue":`+text+`,"green":`+text+`}`, want)
+	}
+	expectGuess(t, "what is known", `{"hostAndPort":{"type":"string","pattern":"^(?:[a-z]{1,63})$"}}`, `{"host":`+text+`,"port":`+text+`}`,
+		"hostAndPort: split by : into host,port? | another separator | fields that have nothing to do with it")
+}
