@@ -2,6 +2,7 @@ package draft
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,5 +122,31 @@ func TestFieldsOfOneNameAreKeptApart(t *testing.T) {
 	}
 	if got := through(t, all, widget("v2", `{"policy":{"mode":"m"},"size":1}`), "v1", "v0", "v2"); !strings.HasSuffix(got[1], `"spec":{"size":1}}`) || !strings.HasSuffix(got[2], `"name":"a"},`+next) {
 		t.Errorf("the new one: %s", strings.Join(got, "\n"))
+	}
+}
+
+// Two places of which one name of an annotation would be made are kept in two.
+func TestPlacesOfOneNameAreKeptApart(t *testing.T) {
+	const fields = `"a.b":{"type":"string"},"a":{"type":"object","properties":{"b":{"type":"string"}}},"a/b":{"type":"string"},`
+	with, without := Version{"v1", specWith(t, fields+`"z":{"type":"integer"}`)}, Version{"v2", specWith(t, `"z":{"type":"integer"}`)}
+	with.Schema.Properties["spec"].Properties["a"].Properties["stays"] = schema{Type: "string"}
+	without.Schema.Properties["spec"].Properties["a"] = schema{Type: "object", Properties: map[string]schema{"stays": {Type: "string"}}}
+	const spec = `{"a.b":"1","a":{"b":"2","stays":"s"},"a/b":"3","z":1}`
+	sorted := func(text string) (all []string) {
+		all = strings.FieldsFunc(text[strings.Index(text, `"spec"`):], func(r rune) bool { return strings.ContainsRune(`{},`, r) })
+		slices.Sort(all)
+		return all
+	}
+	for _, all := range [][]Draft{Chain(with, without), {Between(without, with), Between(with, without)}} {
+		got := through(t, all, widget("v1", spec), "v2", "v1")
+		if strings.Contains(got[0][strings.Index(got[0], `"spec"`):], "b") || !slices.Equal(sorted(got[1]), sorted(widget("v1", spec))) {
+			t.Errorf("%s", strings.Join(got, "\n"))
+		}
+	}
+	other := Version{"v3", specWith(t, `"a.b":{"type":"string"},"z":{"type":"integer"}`)}
+	plain := Version{"v1", specWith(t, `"a":{"type":"object","properties":{"b":{"type":"string"},"stays":{"type":"string"}}},"z":{"type":"integer"}`)}
+	got := through(t, Chain(plain, without, other), widget("v1", `{"a":{"b":"2","stays":"s"},"z":1}`), "v3")
+	if strings.Contains(got[0][strings.Index(got[0], `"spec"`):], "a.b") {
+		t.Errorf("another field got it: %s", got[0])
 	}
 }

@@ -185,7 +185,7 @@ const domain = "conversion.wasmgate.dev/"
 // summed is an annotation that is named by the last of some steps, and by a sum of all.
 func summed(begin string, steps []string) string {
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(strings.Join(steps, ".")))
+	_, _ = sum.Write([]byte(path(steps)))
 	tail := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r

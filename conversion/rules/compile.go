@@ -141,6 +141,7 @@ func (r *Rules) Versions() []string {
 func (r *Rules) Acknowledged() []string { return r.ack }
 
 func compileAll(at *field.Path, all []Rule) (ops []*op, errs field.ErrorList) {
+	used := annotations{}
 	for i, rule := range all[:min(len(all), maxRules)] {
 		set := rule.operations()
 		if len(set) != 1 {
@@ -155,6 +156,7 @@ func compileAll(at *field.Path, all []Rule) (ops []*op, errs field.ErrorList) {
 		for name, compile := range set {
 			c := &compiler{at: at.Index(i).Child(name)}
 			o := compile(c)
+			used.add(c, name)
 			if errs = append(errs, c.errs...); len(c.errs) == 0 {
 				o.at = c.at.String()
 				ops = append(ops, o)
@@ -225,6 +227,9 @@ func turned(o *op) *op {
 type compiler struct {
 	at   *field.Path
 	errs field.ErrorList
+	// keptIn is the annotation that the operation keeps something in, which its field
+	// keptBy names; "" for none.
+	keptIn, keptBy string
 }
 
 func (c *compiler) invalid(name, value, detail string) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/wasmgate/wasmgate/sdk/rawjson"
 )
 
@@ -55,4 +57,23 @@ func (k *Keep) compile(c *compiler) *op {
 			return r.at(item, p[0]).SetRaw([]byte(text))
 		},
 	}
+}
+
+// annotations are those that the rules of one conversion keep something in so far; true
+// where one is taken out only, so that a later rule may still put something in.
+type annotations map[string]bool
+
+// add notes what an operation keeps, and refuses an annotation that has something of another
+// one already: whichever were second would lose it, or get what is the other's.
+func (a annotations) add(c *compiler, operation string) {
+	if c.keptIn == "" {
+		return
+	}
+	takes := operation == "restore" || operation == "mapToList"
+	if emptied, used := a[c.keptIn]; used && (takes || !emptied) {
+		err := field.Duplicate(c.at.Child(c.keptBy), c.keptIn)
+		err.Detail = "another rule keeps something in it: name another annotation"
+		c.errs = append(c.errs, err)
+	}
+	a[c.keptIn] = takes
 }

@@ -70,6 +70,7 @@ func (c *compiler) annotation(name, annotation string, s scope) []string {
 	if len(s.groups) > 0 {
 		c.invalid(name, annotation, "an annotation keeps something of the object, not of each of many items: keep the list as a whole")
 	}
+	c.keptBy, c.keptIn = name, annotation
 	return []string{"metadata", "annotations", annotation}
 }
 

@@ -7,7 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
 	"github.com/wasmgate/wasmgate/conversion"
+	"github.com/wasmgate/wasmgate/conversion/rules"
 )
 
 // What a rule refuses is the object's affair, as a module's refusal is: lists can leave
@@ -124,4 +128,49 @@ func TestMapsOfManyKeys(t *testing.T) {
 	if want := whole("v2", `},"l":[`+strings.Join(l, ",")+`]`); err != nil || !same(got, want) {
 		t.Errorf("%v, %d bytes instead of %d", err, len(got), len(want))
 	}
+}
+
+// An annotation keeps one thing: a rule that would put something beside it, or take out what
+// another one put there, is refused. What is taken out first leaves it free.
+func TestAnnotationsKeepOneThing(t *testing.T) {
+	const kept, order, union = `{keep: {field: a, annotation: e.com/k}}`, `{listToMap: {list: l, map: m, key: k, order: e.com/k}}`, `{union: {discriminator: t, keep: e.com/k, members: {A: x, B: y}}}`
+	const back, unmap = `{restore: {field: b, annotation: e.com/k}}`, `{mapToList: {list: l, map: m, key: k, order: e.com/k}}`
+	for _, c := range []struct{ list, want string }{
+		{kept + `, {keep: {field: b, annotation: e.com/k}}`, "keep.annotation"},
+		{kept + ", " + order, "listToMap.order"},
+		{order + ", " + union, "union.keep"},
+		{union + ", " + kept, "keep.annotation"},
+		{kept + ", " + back, "restore.annotation"},
+		{back + `, {restore: {field: c, annotation: e.com/k}}`, "restore.annotation"},
+		{back + ", " + unmap, "mapToList.order"},
+		{`{keep: {field: spec.a.b}}, {keep: {field: 'spec["a.b"]'}}`, "keep.annotation"},
+		{back + ", " + kept, ""},
+		{unmap + ", " + kept, ""},
+		{kept + `, {keep: {field: b, annotation: e.com/other}}`, ""},
+	} {
+		errs := wrongWith(t, c.list)
+		var got []string
+		for _, err := range errs {
+			if err.Type == field.ErrorTypeDuplicate && err.Detail == "another rule keeps something in it: name another annotation" {
+				got = append(got, strings.TrimPrefix(err.Field, "spec.conversions[0].rules[1]."))
+			}
+		}
+		if len(errs) != len(got) || strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v", c.list, errs)
+		}
+	}
+	if got, err := convert(compile(t, back+", "+kept), "v2", whole("v1", `,"annotations":{"e.com/k":"2"}},"a":1`)); err != nil || !strings.Contains(got, `"annotations":{"e.com/k":"1"}`) || !strings.HasSuffix(got, `},"b":2}`) {
+		t.Errorf("one taken out, and one put in: %s, %v", got, err)
+	}
+}
+
+// wrongWith is what is wrong with rules from v1 to v2.
+func wrongWith(t *testing.T, list string) field.ErrorList {
+	t.Helper()
+	var all []rules.Rule
+	if err := yaml.UnmarshalStrict([]byte("["+list+"]"), &all); err != nil {
+		t.Fatal(err)
+	}
+	_, errs := rules.Compile(rules.Spec{Conversions: []rules.Conversion{{From: "v1", To: "v2", Rules: all}}})
+	return errs
 }
