@@ -37,6 +37,10 @@ function shapes(): void {
   check(split(HP, ":", true, PARTS), '{"hp":"[::1]:80"}', '{"h":"[::1]","p":"80"}');
   check(split(HP, ":", false, PARTS), '{"hp":"a:b:c"}', '{"h":"a","p":"b:c"}');
   check(split(HP, ":", false, PARTS), '{"hp":"a"}', '{"h":"a"}');
+  check(split(HP, ":", true, [HP, ["spec", "p"]]), '{"hp":"a:b"}', '{"hp":"a","p":"b"}');
+  check(split(HP, ":", true, [["spec", "hp", "h"], ["spec", "p"]]), '{"hp":"a:b"}', '{"hp":{"h":"a"},"p":"b"}');
+  check(split(["spec", "hp", "x"], ":", true, [HP, ["spec", "p"]]), '{"hp":{"x":"a:b"}}', '{"hp":"a","p":"b"}');
+  check(split(HP, ":", false, [["spec", "h"], HP]), '{"hp":"a"}', '{"h":"a"}');
   check(split(HP, ":", false, PARTS), '{"hp":1}', "spec.hp is not a string");
   check(split(HP, ":", false, PARTS), '{"hp":null}', '{"hp":null}');
   check(join(HP, ":", true, PARTS), '{"h":"[::1]","p":"80"}', '{"hp":"[::1]:80"}');

@@ -2,7 +2,7 @@
 //! test/sdks.
 
 use crate::steps::{self, Step};
-use crate::{Module, Object};
+use crate::{at, Module, Object};
 
 /// Does a step to the spec of an object; an error is its text.
 fn done(step: Step, spec: &str) -> String {
@@ -37,6 +37,10 @@ fn steps_change_the_shape() {
         (steps::keep(["spec", "a"], "k/a"), r#"{"a":{"x":1},"b":2}"#, r#"{"b":2} {"k/a":"{\"x\":1}"}"#),
         (steps::split(hp, ":", true, parts), r#"{"hp":"[::1]:80"}"#, r#"{"h":"[::1]","p":"80"}"#),
         (steps::split(hp, ":", false, parts), r#"{"hp":"a:b:c"}"#, r#"{"h":"a","p":"b:c"}"#),
+        (steps::split(hp, ":", true, [["spec", "hp"], ["spec", "p"]]), r#"{"hp":"a:b"}"#, r#"{"hp":"a","p":"b"}"#),
+        (steps::split(hp, ":", true, [at(["spec", "hp", "h"]), at(["spec", "p"])]), r#"{"hp":"a:b"}"#, r#"{"hp":{"h":"a"},"p":"b"}"#),
+        (steps::split(at(["spec", "hp", "x"]), ":", true, [hp, ["spec", "p"]]), r#"{"hp":{"x":"a:b"}}"#, r#"{"hp":"a","p":"b"}"#),
+        (steps::split(hp, ":", false, [["spec", "h"], ["spec", "hp"]]), r#"{"hp":"a"}"#, r#"{"h":"a"}"#),
         (steps::split(hp, ":", false, parts), r#"{"hp":1}"#, "spec.hp is not a string"),
         (steps::join(hp, ":", true, parts), r#"{"h":"[::1]","p":"80"}"#, r#"{"hp":"[::1]:80"}"#),
         (steps::join(hp, ":", false, parts), r#"{"h":"a:b","p":"c"}"#, "the separator is in one of the parts of spec.hp, so that they could not be told from each other again"),

@@ -1,6 +1,6 @@
 import { JsonObject } from "../object";
 import { names } from "../path";
-import { Step, take, text } from "./step";
+import { beginsWith, Step, take, text } from "./step";
 
 /** A text, and the fields that its parts are. */
 abstract class Parts extends Step {
@@ -32,8 +32,13 @@ class Split extends Parts {
     const s = text(o, item, this.whole);
     if (s == null) return;
     const all = this.cut(s);
-    for (let i = 0; i < all.length; i++) o.set(item.concat(this.parts[i]), all[i]);
-    if (o.failed == null) take(o, item, this.whole);
+    o.delete(item.concat(this.whole)); // first, as a part may have its place, or one around or in it
+    let own = false;
+    for (let i = 0; i < all.length; i++) {
+      o.set(item.concat(this.parts[i]), all[i]);
+      own = own || beginsWith(this.parts[i], this.whole) || beginsWith(this.whole, this.parts[i]);
+    }
+    if (!own && o.failed == null) take(o, item, this.whole);
   }
 }
 

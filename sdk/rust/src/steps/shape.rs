@@ -100,10 +100,15 @@ pub fn split<P: Path>(whole: impl Path, separator: &str, from_end: bool, parts: 
             Some(s) => s,
             None => return Ok(()),
         };
+        o.delete(within(item, &whole)); // first, as a part may have its place, or one around or in it
+        let mut own = false;
         for (part, place) in cut(&s, &separator, from_end, parts.len()).into_iter().zip(&parts) {
             o.set(within(item, place), part)?;
+            own = own || place.starts_with(&whole) || whole.starts_with(place);
         }
-        take(o, item, &whole);
+        if !own {
+            take(o, item, &whole);
+        }
         Ok(())
     })
 }
