@@ -5,18 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
-	"github.com/wasmgate/wasmgate/gateway/cli/manifest"
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
@@ -109,6 +105,11 @@ func (c *tryCommand) run(cmd *cobra.Command, args []string) (err error) {
 
 // judge is what came of all samples, which are in the order of the files.
 func (c *tryCommand) judge(files []manifestFile, tried []workbench.Sample) (cases []testCase, err error) {
+	var later []func() error
+	g := goldens{of: map[string]string{}}
+	for _, f := range files {
+		g.samples = append(g.samples, f.name)
+	}
 	for _, f := range files {
 		made := map[string][][]byte{} // by version: what is to be in the golden file
 		var versions []string
@@ -139,11 +140,17 @@ func (c *tryCommand) judge(files []manifestFile, tried []workbench.Sample) (case
 			if c.golden == "" {
 				break
 			}
-			is, err := c.compare(f.name, v, made[v])
-			if err != nil {
+			if err := g.claim(f.name, c.goldenFile(f.name, v)); err != nil {
 				return nil, err
 			}
-			cases = append(cases, is)
+			at := len(cases)
+			cases = append(cases, testCase{})
+			later = append(later, func() (err error) { cases[at], err = c.compare(f.name, v, made[v]); return err })
+		}
+	}
+	for _, compare := range later { // when it is known that no file is of two samples
+		if err := compare(); err != nil {
+			return nil, err
 		}
 	}
 	return cases, nil
@@ -176,60 +183,6 @@ func cameBack(name, file string, s workbench.Sample) (cases []testCase) {
 		cases = append(cases, is)
 	}
 	return cases
-}
-
-// compare holds what was made of the samples in a file against the golden file, or
-// writes that.
-func (c *tryCommand) compare(sample, version string, made [][]byte) (testCase, error) {
-	base := strings.TrimSuffix(filepath.Base(sample), filepath.Ext(sample))
-	file := filepath.Join(c.golden, base+"."+version+".yaml")
-	is := testCase{Name: fmt.Sprintf("%s: %s is %s", sample, version, file), File: file}
-	if c.update {
-		return is, writeGolden(file, made)
-	}
-	text, err := os.ReadFile(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		is.Problem = "there is no such file; write it with --update"
-		return is, nil
-	case err != nil:
-		return is, err
-	}
-	documents := manifest.Split(text)
-	if len(documents) != len(made) {
-		is.Problem = fmt.Sprintf("it has %d objects, and %d were made", len(documents), len(made))
-		return is, nil
-	}
-	var differ []string
-	for i, d := range documents {
-		text, err := yaml.YAMLToJSONStrict(d)
-		if err != nil {
-			return is, fmt.Errorf("%s: %w", file, err)
-		}
-		want, wrong := exactly(text)
-		got, odd := exactly(made[i])
-		if err := errors.Join(wrong, odd); err != nil {
-			return is, fmt.Errorf("%s: %w", file, err)
-		}
-		differ = append(differ, changesOf("", want, got)...)
-	}
-	is.Problem = strings.Join(differ, "\n")
-	return is, nil
-}
-
-func writeGolden(file string, made [][]byte) error {
-	texts := make([][]byte, len(made))
-	for i, object := range made {
-		text, err := yaml.JSONToYAML(object)
-		if err != nil {
-			return err
-		}
-		texts[i] = text
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return err
-	}
-	return writeFile(file, bytes.Join(texts, []byte("---\n")))
 }
 
 // exactly is what a JSON text says, with all digits of whole numbers, of which a float64 has

@@ -140,3 +140,29 @@ func TestGoldenFilesThatAreOdd(t *testing.T) {
 		t.Error("a file that cannot be read is like one that is not there")
 	}
 }
+
+// A golden file is of one sample, and is none itself: else nothing is written or compared.
+func TestGoldenFilesAreOfOneSample(t *testing.T) {
+	wasm, crd := written(t, "m.wasm", "wasm"), written(t, "crd.yaml", "crd")
+	sample := workbench.Sample{Version: "v1", Made: []workbench.Made{{To: "v2", Converted: workbench.Converted{Object: []byte(`{"a":1}`)}}}}
+	twice := folder(t, map[string]string{"one/a.yaml": "a: 1\n", "other/a.yaml": "a: 2\n", "b.yaml": "a: 3\n"})
+	among := folder(t, map[string]string{"a.v2.yaml": "a: 1\n", "a.yaml": "a: 2\n"})
+	for _, c := range []struct{ samples, golden, want string }{
+		{twice, filepath.Join(twice, "golden"), "have one golden file"},
+		{among, among, "a.v2.yaml is a sample, and the golden file of"},
+	} {
+		b := &bench{samples: []workbench.Sample{sample, sample, sample}}
+		for _, more := range [][]string{{"--update"}, nil} {
+			_, exit, err := b.run(t, append([]string{"module", "test", wasm, "-f", crd, "--samples", c.samples, "--golden", c.golden}, more...)...)
+			if exit != 2 || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%q: status %d, %v", more, exit, err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(twice, "golden")); err == nil {
+		t.Error("a golden file was written")
+	}
+	if text, err := os.ReadFile(filepath.Join(among, "a.v2.yaml")); err != nil || string(text) != "a: 1\n" {
+		t.Errorf("the sample is %q, %v", text, err)
+	}
+}
