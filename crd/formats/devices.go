@@ -35,7 +35,7 @@ func attribute(s string) []string {
 func qualifiedAttribute(v any, at *field.Path) field.ErrorList {
 	s, _ := v.(string)
 	if !strings.Contains(s, "/") {
-		return field.ErrorList{field.Invalid(at, s, "a fully qualified name must be a domain and a name separated by a slash")}
+		return append(problems(at, s, validation.IsCIdentifier(s)), field.Invalid(at, s, "a fully qualified name must be a domain and a name separated by a slash"))
 	}
 	domain, name, _ := strings.Cut(s, "/")
 	switch {
