@@ -151,10 +151,13 @@ func podGrace(obj map[string]any, asked *int64) int64 {
 // back, and ephemeral containers, which a new pod has none of, and which are not changed.
 func validatePod(subresource string, obj, old map[string]any) (errs field.ErrorList) {
 	if subresource == "" {
-		errs = slices.Concat(validatePodAnnotations(obj, old), validatePodTotals(obj), validateWaiting(obj, old))
+		errs = slices.Concat(validatePodAnnotations(obj, old), validateStaticClaims(obj), validatePodTotals(obj), validateWaiting(obj, old))
 	}
 	if subresource == "status" {
-		errs = validatePodStatus(obj, old)
+		errs = append(validatePodAnnotations(obj, old), validatePodStatus(obj, old)...)
+	}
+	if old != nil && (subresource == "" || subresource == "status") {
+		errs = append(errs, validateKeptAnnotations(obj, old)...)
 	}
 	if subresource == "resize" {
 		errs = append(validateResize(obj, old), validatePodTotals(obj)...)
@@ -169,6 +172,9 @@ func validateDebuggers(subresource string, obj, old map[string]any) field.ErrorL
 	}
 	if subresource != "ephemeralcontainers" {
 		return nil
+	}
+	if isStatic(old) {
+		return field.ErrorList{field.Forbidden(field.NewPath(""), "static pods do not support ephemeral containers")}
 	}
 	var errs field.ErrorList
 	was := byName(object.Child(old, "spec")[debuggers])

@@ -125,6 +125,50 @@ func validatePodAnnotations(obj, old map[string]any) (errs field.ErrorList) {
 	return errs
 }
 
+// validateKeptAnnotations refuses another annotation than there was, or none, where it
+// says what a pod is, or what confines its containers.
+func validateKeptAnnotations(obj, old map[string]any) (errs field.ErrorList) {
+	now, _ := object.Child(obj, "metadata")["annotations"].(map[string]any)
+	was, _ := object.Child(old, "metadata")["annotations"].(map[string]any)
+	refuse := func(key, verb string) {
+		at := field.NewPath("metadata", "annotations").Key(key)
+		switch {
+		case strings.HasPrefix(key, appArmor):
+			errs = append(errs, field.Forbidden(at, "may not "+verb+" AppArmor annotations"))
+		case key == corev1.MirrorPodAnnotationKey:
+			errs = append(errs, field.Forbidden(at, "may not "+verb+" mirror pod annotation"))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(was)) {
+		if value, has := now[key]; !has || value != was[key] {
+			refuse(key, "remove or update")
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		if _, had := was[key]; !had {
+			refuse(key, "add")
+		}
+	}
+	return errs
+}
+
+// isStatic tells whether a pod stands for one that a node has of itself.
+func isStatic(pod map[string]any) bool {
+	annotations, _ := object.Child(pod, "metadata")["annotations"].(map[string]any)
+	_, mirrors := annotations[corev1.MirrorPodAnnotationKey]
+	return mirrors
+}
+
+// validateStaticClaims refuses claims of pods whose nodes know of none.
+func validateStaticClaims(pod map[string]any) (errs field.ErrorList) {
+	if isStatic(pod) {
+		for range object.Objects(object.Child(pod, "spec")["resourceClaims"]) {
+			errs = append(errs, field.Forbidden(field.NewPath(""), "static pods do not support resource claims"))
+		}
+	}
+	return errs
+}
+
 // contradicted refuses a profile of a container that is another than its
 // annotation's.
 func contradicted(c, spec, annotations map[string]any, at *field.Path) field.ErrorList {

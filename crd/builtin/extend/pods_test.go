@@ -1,6 +1,7 @@
 package extend_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -158,4 +159,42 @@ func statuses(list string, of ...string) string {
 		of[i] = `{"name":"` + name + `","image":"i","imageID":"","ready":false,"restartCount":0,` + state + `}`
 	}
 	return `"` + list + `":[` + strings.Join(of, ",") + `]`
+}
+
+// Annotations that say what a pod is stay as they are, in the words of kube-apiserver 1.36.3.
+func TestAnnotationsThatStay(t *testing.T) {
+	const (
+		mirror, armor = `kubernetes.io/config.mirror`, `container.apparmor.security.beta.kubernetes.io/c`
+		at            = `metadata.annotations[`
+		noNode        = at + mirror + `]: Invalid value: "y": must set spec.nodeName if mirror pod annotation is set`
+		static        = `[]: Forbidden: static pods do not support `
+	)
+	pod := func(annotations, spec string) string {
+		return `{"metadata":{"name":"x","annotations":{` + annotations + `}},"spec":{` + spec + `"containers":[{"name":"c","image":"i"}]}}`
+	}
+	const node, x, y, run, free = `"nodeName":"n",`, `"` + mirror + `":"x"`, `"` + mirror + `":"y"`, `"` + armor + `":"runtime/default"`, `"` + armor + `":"unconfined"`
+	defs := builtintest.Definitions(t)
+	for _, c := range []struct{ was, now, spec, want string }{
+		{``, y, ``, `[` + noNode + `, ` + at + mirror + `]: Forbidden: may not add mirror pod annotation]`},
+		{``, y, node, at + mirror + `]: Forbidden: may not add mirror pod annotation`},
+		{``, run, ``, at + armor + `]: Forbidden: may not add AppArmor annotations`},
+		{x, ``, node, at + mirror + `]: Forbidden: may not remove or update mirror pod annotation`},
+		{x, y, node, at + mirror + `]: Forbidden: may not remove or update mirror pod annotation`},
+		{x, x + `,"a":"b"`, node, ``},
+		{run, ``, ``, at + armor + `]: Forbidden: may not remove or update AppArmor annotations`},
+		{run, free, ``, at + armor + `]: Forbidden: may not remove or update AppArmor annotations`},
+		{run + `,"a":"b"`, run, ``, ``},
+	} {
+		for _, subresource := range []string{"", "status"} {
+			err := crdtest.Change(t, defs["pod"], subresource, pod(c.was, c.spec), pod(c.now, c.spec))
+			if got := crdtest.Message(err); !slices.Equal(said(got), said(c.want)) || (err == nil) != (c.want == "") {
+				t.Errorf("%+v %s: %s (%v)", c, subresource, got, err)
+			}
+		}
+	}
+	debugged := pod(x, node+`"ephemeralContainers":[{"name":"e","image":"i"}],`)
+	if got := crdtest.Message(crdtest.Change(t, defs["pod"], "ephemeralcontainers", pod(x, node), debugged)); got != static+`ephemeral containers` {
+		t.Error(got)
+	}
+	asked{"pod", pod(x, node+`"resourceClaims":[{"name":"r","resourceClaimName":"r"}],`), static + `resource claims`}.ask(t, defs)
 }

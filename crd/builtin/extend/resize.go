@@ -35,8 +35,8 @@ func validateResize(obj, old map[string]any) (errs field.ErrorList) {
 		return nil // the schema says why
 	}
 	spec := field.NewPath("spec")
-	switch _, mirror := before.Annotations[corev1.MirrorPodAnnotationKey]; {
-	case mirror:
+	switch {
+	case isStatic(old):
 		return field.ErrorList{field.Forbidden(field.NewPath(""), "static pods cannot be resized")}
 	case before.Spec.OS != nil && before.Spec.OS.Name == corev1.Windows:
 		return field.ErrorList{field.Forbidden(field.NewPath(""), "windows pods cannot be resized")}
