@@ -69,7 +69,7 @@ var functions = map[schema.GroupResource]Functions{
 	{Group: "admissionregistration.k8s.io", Resource: "mutatingadmissionpolicybindings"}:   {ValidateAll: checked(validateMutatingBinding), Warn: warnStaticName},
 	{Group: "scheduling.k8s.io", Resource: "priorityclasses"}:                              {Hooks: priorityHooks{}},
 	{Group: "flowcontrol.apiserver.k8s.io", Resource: "flowschemas"}:                       {RowOrder: byPrecedence},
-	{Resource: "services"}:                                                 {Validate: validateService},
+	{Resource: "services"}:                                                 {PrepareUpdate: dropBalancer, Validate: validateService},
 	{Group: "networking.k8s.io", Resource: "servicecidrs"}:                 {Validate: validateServiceCIDR},
 	{Resource: "limitranges"}:                                              {PrepareCreate: nameLimitRange, Validate: validateLimitRange},
 	{Resource: "resourcequotas"}:                                           {Validate: validateQuota},

@@ -10,6 +10,14 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
+// dropBalancer drops what is said of the load balancer of a service that has none now,
+// though it may take a while until there is none.
+func dropBalancer(subresource string, obj, _ map[string]any) {
+	if subresource == "" && object.TextAt(obj, "spec", "type") != string(corev1.ServiceTypeLoadBalancer) {
+		object.Ensure(obj, "status")["loadBalancer"] = map[string]any{}
+	}
+}
+
 // validateService refuses changes of addresses and families, and ranges of sources of a load balancer that are none, in
 // the field or, where that is empty, in the annotation that was there before it.
 // Those that the object had may stay, and spaces around them are part of the API.
