@@ -8,43 +8,45 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// How long the parts of the name of a device's attribute may be.
-const (
-	maxAttribute       = 32
-	maxAttributeDomain = 63
-)
+// maxAttribute is how long the name of a device's attribute may be without its domain.
+const maxAttribute = 32
 
-// attribute checks the name of an attribute of a device: an identifier, which may
-// have a domain before it.
-func attribute(s string) []string {
-	domain, name, qualified := strings.Cut(s, "/")
-	if !qualified {
-		domain, name = "", s
+// Attribute checks the name of an attribute or a capacity of a device: an identifier, which
+// may have the domain of a driver before it. Into names with more slashes kube-apiserver does
+// not look.
+func Attribute(name string, at *field.Path) (errs field.ErrorList) {
+	domain, id, qualified := strings.Cut(name, "/")
+	switch {
+	case !qualified:
+		return identifier(name, at)
+	case strings.Contains(id, "/"):
+		return nil
+	case domain == "":
+		errs = append(errs, field.Invalid(at, "", "the domain must not be empty"))
+	default:
+		errs = append(errs, csiDriver(domain, at)...)
 	}
-	var problems []string
-	if qualified {
-		problems = validation.IsDNS1123Subdomain(domain)
+	if id == "" {
+		return append(errs, field.Invalid(at, "", "the name must not be empty"))
 	}
-	if len(domain) > maxAttributeDomain || len(name) > maxAttribute {
-		problems = append(problems, "may not be more than 63 bytes of a domain and 32 of a name")
+	return append(errs, identifier(id, at)...)
+}
+
+func identifier(id string, at *field.Path) (errs field.ErrorList) {
+	if len(id) > maxAttribute {
+		errs = append(errs, field.TooLong(at, "", maxAttribute))
 	}
-	return append(problems, validation.IsCIdentifier(name)...)
+	return append(errs, problems(at, id, validation.IsCIdentifier(id))...)
 }
 
 // qualifiedAttribute is an attribute that has a domain.
 func qualifiedAttribute(v any, at *field.Path) field.ErrorList {
 	s, _ := v.(string)
+	errs := Attribute(s, at)
 	if !strings.Contains(s, "/") {
-		return append(problems(at, s, validation.IsCIdentifier(s)), field.Invalid(at, s, "a fully qualified name must be a domain and a name separated by a slash"))
+		errs = append(errs, field.Invalid(at, s, "a fully qualified name must be a domain and a name separated by a slash"))
 	}
-	domain, name, _ := strings.Cut(s, "/")
-	switch {
-	case strings.Contains(name, "/"): // which nobody looks into
-		return nil
-	case domain == "":
-		return field.ErrorList{field.Invalid(at, "", "the domain must not be empty")}
-	}
-	return problems(at, s, attribute(strings.ToLower(domain)+"/"+name))
+	return errs
 }
 
 // deviceEffects are the effects that taints of devices have.

@@ -48,7 +48,6 @@ var texts = map[string]func(string) []string{
 	"file-path":        filePath,
 	"iscsi-name":       iscsiName,
 	"sysctl":           sysctl,
-	"attribute":        attribute,
 }
 
 // others are the checks of other values.

@@ -1,6 +1,7 @@
 package extend
 
 import (
+	"reflect"
 	"time"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -10,13 +11,30 @@ import (
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
-// validateDeviceClass checks by what a class selects devices.
-func validateDeviceClass(_ string, obj, _ map[string]any) field.ErrorList {
+// validateDeviceClass checks by what a class selects devices, and how much it says to their
+// drivers, unless it said it before.
+func validateDeviceClass(_ string, obj, old map[string]any) (errs field.ErrorList) {
 	class := new(resourcev1.DeviceClass)
 	if object.ToTyped(obj, class) != nil {
 		return nil // the schema says why
 	}
-	return validateDeviceSelectors(class.Spec.Selectors, field.NewPath("spec", "selectors"))
+	errs = validateDeviceSelectors(class.Spec.Selectors, field.NewPath("spec", "selectors"))
+	if old != nil && reflect.DeepEqual(object.Child(obj, "spec")["config"], object.Child(old, "spec")["config"]) {
+		return errs
+	}
+	for i, c := range class.Spec.Config {
+		errs = append(errs, validateParameters(c.DeviceConfiguration, field.NewPath("spec", "config").Index(i))...)
+	}
+	return errs
+}
+
+// validateParameters bounds what is said to a driver.
+func validateParameters(c resourcev1.DeviceConfiguration, path *field.Path) field.ErrorList {
+	const most = resourcev1.OpaqueParametersMaxLength
+	if c.Opaque == nil || len(c.Opaque.Parameters.Raw) <= most {
+		return nil
+	}
+	return field.ErrorList{field.TooLong(path.Child("opaque", "parameters"), "", most)}
 }
 
 // validateClaim checks by what a claim selects devices, and its status.
@@ -52,6 +70,9 @@ func validateRequests(claim resourcev1.ResourceClaimSpec, spec *field.Path) (err
 		for j, sub := range r.FirstAvailable {
 			errs = append(errs, validateDeviceSelectors(sub.Selectors, path.Child("firstAvailable").Index(j).Child("selectors"))...)
 		}
+	}
+	for i, c := range claim.Devices.Config {
+		errs = append(errs, validateParameters(c.DeviceConfiguration, spec.Child("devices", "config").Index(i))...)
 	}
 	return errs
 }

@@ -77,7 +77,7 @@ var functions = map[schema.GroupResource]Functions{
 	{Group: "apps", Resource: "daemonsets"}:                                {FromClient: countNoTemplate, PrepareCreate: prepareDaemonSet, PrepareUpdate: countTemplate},
 	{Group: "resource.k8s.io", Resource: "deviceclasses"}:                  {Validate: validateDeviceClass},
 	{Group: "resource.k8s.io", Resource: "resourceclaims"}:                 {PrepareUpdate: dropDeallocated, Validate: validateClaim},
-	{Group: "resource.k8s.io", Resource: "resourceslices"}:                 {FromClient: dateTaints},
+	{Group: "resource.k8s.io", Resource: "resourceslices"}:                 {FromClient: dateTaints, Validate: validateSlice},
 	{Group: "resource.k8s.io", Resource: "resourceclaimtemplates"}:         {Validate: validateClaimTemplate},
 	{Group: "discovery.k8s.io", Resource: "endpointslices"}:                {PrepareCreate: dropTopology, PrepareUpdate: keepTopology},
 	{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}: {PrepareCreate: prepareSigningRequest, PrepareUpdate: narrowSigning, Validate: validateSigning},

@@ -56,8 +56,13 @@ func begins(list, with []requirement) bool {
 }
 
 // termsOf are the terms of nodes that a pod requires.
-func termsOf(pod map[string]any) (out []term) {
-	for _, t := range object.Objects(object.Child(pod, "spec", "affinity", "nodeAffinity", required)["nodeSelectorTerms"]) {
+func termsOf(pod map[string]any) []term {
+	return termsIn(object.Child(pod, "spec", "affinity", "nodeAffinity", required))
+}
+
+// termsIn are the terms of a selector of nodes.
+func termsIn(selector map[string]any) (out []term) {
+	for _, t := range object.Objects(selector["nodeSelectorTerms"]) {
 		out = append(out, term{requirementsOf(t["matchExpressions"]), requirementsOf(t["matchFields"])})
 	}
 	return out
