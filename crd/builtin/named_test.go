@@ -24,7 +24,7 @@ func TestDevicesAndVolumes(t *testing.T) {
 	}
 	said := crdtest.Message(crdtest.Creation(t, def, `{"metadata":{"name":"x"},"spec":{"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}],"containers":[{"name":"a","image":"i",
 		"volumeDevices":[{"name":"v","devicePath":"/d"}],"volumeMounts":[{"name":"v","mountPath":"/m"}]}]}}`))
-	if want := at + `Invalid value: "v": must not already exist in volumeMounts`; said != want {
+	if want := `[spec.containers[0].volumeMounts[0].name: Invalid value: "v": must not already exist in volumeDevices, ` + at + `Invalid value: "v": must not already exist in volumeMounts]`; said != want {
 		t.Errorf("%q, want %q", said, want)
 	}
 }
