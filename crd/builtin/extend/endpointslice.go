@@ -3,6 +3,7 @@ package extend
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -20,7 +21,8 @@ func dropTopology(_ context.Context, obj map[string]any) { retopologize(obj, nil
 // are not.
 func keepTopology(_ string, obj, old map[string]any) {
 	const list = "endpoints"
-	if !reflect.DeepEqual(object.Objects(obj[list]), object.Objects(old[list])) {
+	said := slices.ContainsFunc(object.Objects(obj[list]), func(e map[string]any) bool { return e[topology] != nil })
+	if said && !reflect.DeepEqual(object.Objects(obj[list]), object.Objects(old[list])) {
 		retopologize(obj, old)
 	}
 }
@@ -30,7 +32,9 @@ func keepTopology(_ string, obj, old map[string]any) {
 func retopologize(obj, old map[string]any) {
 	before := map[string]bool{}
 	for _, e := range object.Objects(old["endpoints"]) {
-		before[object.TextAt(e, topology, corev1.LabelHostname)] = true
+		if node := object.TextAt(e, topology, corev1.LabelHostname); node != "" {
+			before[node] = true
+		}
 	}
 	for _, e := range object.Objects(obj["endpoints"]) {
 		node := object.TextAt(e, topology, corev1.LabelHostname)

@@ -17,47 +17,74 @@ func validatePodStatus(obj, old map[string]any) (errs field.ErrorList) {
 	if hoped := object.TextAt(now, nominated); object.TextAt(old, "spec", "nodeName") != "" && hoped != "" && hoped != object.TextAt(was, nominated) {
 		errs = append(errs, field.Forbidden(at.Child(nominated), "may not be set on pods that are already bound to a node"))
 	}
-	spec := new(corev1.PodSpec)
-	if object.ToTyped(object.Child(old, "spec"), spec) != nil {
-		return errs // what is stored is as it was taken
+	const init, own, ephemeral = "initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"
+	lists := map[string][]endedContainer{}
+	for _, list := range []string{init, own, ephemeral} {
+		lists[list] = revived(now[list], was[list])
 	}
-	for _, k := range []struct {
-		list string
-		of   []corev1.Container
-	}{{"containerStatuses", spec.Containers}, {"initContainerStatuses", spec.InitContainers}} {
-		if !restartsAll(spec) {
-			errs = append(errs, revived(now[k.list], was[k.list], at.Child(k.list), func(name string, code int64) bool {
-				i := slices.IndexFunc(k.of, func(c corev1.Container) bool { return c.Name == name })
-				return i >= 0 && restarts(&k.of[i], spec.RestartPolicy, code)
-			})...)
+	if len(lists[init])+len(lists[own]) > 0 { // else the spec need not be read, as for most
+		spec := new(corev1.PodSpec)
+		if object.ToTyped(object.Child(old, "spec"), spec) != nil {
+			return errs // what is stored is as it was taken
 		}
+		lists[init] = forGood(lists[init], spec, spec.InitContainers)
+		lists[own] = forGood(lists[own], spec, spec.Containers)
 	}
-	const list = "ephemeralContainerStatuses" // which never run twice
-	return append(errs, revived(now[list], was[list], at.Child(list), func(string, int64) bool { return false })...)
-}
-
-// revived are the containers that had ended and do not now, of those that are not run again.
-func revived(now, was any, at *field.Path, again func(name string, code int64) bool) (errs field.ErrorList) {
-	is := object.Objects(now)
-	for i, before := range object.Objects(was) {
-		name, ended := object.TextAt(before, "name"), object.Child(before, "state", "terminated")
-		if ended == nil {
-			continue
-		}
-		code, _ := ended["exitCode"].(int64)
-		alive := slices.ContainsFunc(is, func(c map[string]any) bool {
-			return object.TextAt(c, "name") == name && object.Child(c, "state", "terminated") == nil
-		})
-		if alive && !again(name, code) {
-			errs = append(errs, field.Forbidden(at.Index(i).Child("state"), "may not be transitioned to non-terminated state"))
+	for _, list := range []string{own, init, ephemeral} { // of which the last never run twice
+		for _, c := range lists[list] {
+			errs = append(errs, field.Forbidden(at.Child(list).Index(c.index).Child("state"), "may not be transitioned to non-terminated state"))
 		}
 	}
 	return errs
 }
 
-// restartsAll tells a pod in which the end of one container may start all of them again.
-func restartsAll(spec *corev1.PodSpec) bool {
-	return slices.ContainsFunc(slices.Concat(spec.InitContainers, spec.Containers), func(c corev1.Container) bool {
+// endedContainer is a container that had ended: where its status was in the list, and its code.
+type endedContainer struct {
+	index int
+	name  string
+	code  int64
+}
+
+// revived are the containers that had ended and do not now.
+func revived(now, was any) (out []endedContainer) {
+	var alive map[string]bool
+	for i, before := range object.Objects(was) {
+		end := object.Child(before, "state", "terminated")
+		if end == nil {
+			continue
+		}
+		if alive == nil {
+			alive = map[string]bool{}
+			for _, c := range object.Objects(now) {
+				name := object.TextAt(c, "name")
+				alive[name] = alive[name] || object.Child(c, "state", "terminated") == nil
+			}
+		}
+		code, _ := end["exitCode"].(int64)
+		if name := object.TextAt(before, "name"); alive[name] {
+			out = append(out, endedContainer{i, name, code})
+		}
+	}
+	return out
+}
+
+// forGood are those of the containers that had ended that are not run again.
+func forGood(all []endedContainer, spec *corev1.PodSpec, of []corev1.Container) []endedContainer {
+	if len(all) == 0 || restartsAll(spec.InitContainers) || restartsAll(spec.Containers) {
+		return nil
+	}
+	named := map[string]*corev1.Container{}
+	for i := range of {
+		named[of[i].Name] = &of[i]
+	}
+	return slices.DeleteFunc(all, func(c endedContainer) bool {
+		return named[c.name] != nil && restarts(named[c.name], spec.RestartPolicy, c.code)
+	})
+}
+
+// restartsAll tells that the end of one of the containers may start all of them again.
+func restartsAll(of []corev1.Container) bool {
+	return slices.ContainsFunc(of, func(c corev1.Container) bool {
 		return slices.ContainsFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
 			return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
 		})
