@@ -53,7 +53,7 @@ func TestPluginsAreAskedInTheOrderOfTheTable(t *testing.T) {
 	var asked []string
 	of := func(name string) named { return named{name, &asked} }
 	c, err := admission.NewChain(always,
-		of(order.ResourceQuota), mutator{of(order.Priority)}, webhooks{of(order.MutatingAdmissionWebhook)}, both{mutator{of(order.LimitRanger)}},
+		of(order.ResourceQuota), both{mutator{of(order.Priority)}}, webhooks{of(order.MutatingAdmissionWebhook)}, both{mutator{of(order.LimitRanger)}},
 		webhooks{of(order.MutatingAdmissionPolicy)}, mutator{of(order.NamespaceLifecycle)})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestPluginsAreAskedInTheOrderOfTheTable(t *testing.T) {
 	for _, p := range c.Charging {
 		asked = append(asked, p.Name())
 	}
-	want := "NamespaceLifecycle LimitRanger MutatingAdmissionPolicy MutatingAdmissionWebhook LimitRanger Priority LimitRanger ResourceQuota"
+	want := "NamespaceLifecycle LimitRanger MutatingAdmissionPolicy MutatingAdmissionWebhook LimitRanger Priority LimitRanger Priority ResourceQuota"
 	if got := strings.Join(asked, " "); got != want {
 		t.Errorf("asked\n%s\nwant\n%s", got, want)
 	}

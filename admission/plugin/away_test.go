@@ -85,6 +85,13 @@ func TestClassesThatCannotBeRead(t *testing.T) {
 			t.Errorf("%s: changed %t, %v", name, changed, err)
 		}
 	}
+	for name, s := range map[string]shelf{"a default that was marked a moment ago": {stale: errAway}, "defaults": {list: errAway}} {
+		a := asked(t, "priorityclasses", admission.Update, `{"metadata":{"name":"x"},"globalDefault":true}`)
+		a.Resource = priorityClasses.WithVersion("v1")
+		if err := (Priority{s}).Validate(t.Context(), a); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
 }
 
 // late is a shelf that has the account "default" when it was asked so many times.
