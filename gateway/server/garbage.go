@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
+	"github.com/wasmgate/wasmgate/gateway/kinds/definition/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
@@ -18,7 +19,8 @@ type collectors struct {
 func (g collectors) New(objects local.Client) *garbage.Collector {
 	return garbage.New(garbage.Options{
 		Objects: objects, Source: feeds{objects}, Metrics: g.metrics, Rate: g.rate,
-		Log: g.log.With().Str("controller", "garbage-collector").Logger(),
+		Stored: leftovers.Objects{Store: g.store, Prefix: g.options.EtcdPrefix + "/"},
+		Log:    g.log.With().Str("controller", "garbage-collector").Logger(),
 	})
 }
 

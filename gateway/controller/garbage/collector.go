@@ -63,6 +63,9 @@ type Metrics interface {
 type Options struct {
 	Objects Objects
 	Source  Source
+	// Stored is what the store itself has of a custom resource, served or not. Of an
+	// object that is there and cannot be read only namespace and name are filled in.
+	Stored  client.MetadataLister
 	Metrics Metrics
 	// Log receives what no object can be told.
 	Log zerolog.Logger
@@ -84,6 +87,7 @@ const workers = 16
 type Collector struct {
 	objects Objects
 	source  Source
+	stored  client.MetadataLister
 	metrics Metrics
 	log     zerolog.Logger
 	limit   flowcontrol.RateLimiter
@@ -104,7 +108,7 @@ func New(o Options) *Collector {
 		o.Rate = DefaultRate
 	}
 	c := &Collector{
-		objects: o.Objects, source: o.Source, metrics: o.Metrics, log: o.Log,
+		objects: o.Objects, source: o.Source, stored: o.Stored, metrics: o.Metrics, log: o.Log,
 		limit: flowcontrol.NewTokenBucketRateLimiter(float32(o.Rate), max(1, o.Rate/10)),
 	}
 	c.follower.init()

@@ -24,6 +24,7 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/controller/controllertest/realengine"
 	"github.com/wasmgate/wasmgate/gateway/controller/garbage"
+	"github.com/wasmgate/wasmgate/gateway/kinds/definition/leftovers"
 	"github.com/wasmgate/wasmgate/gateway/resource"
 	"github.com/wasmgate/wasmgate/gateway/resource/engine"
 	"github.com/wasmgate/wasmgate/gateway/resource/local"
@@ -49,7 +50,9 @@ type world struct {
 	local.Client
 	t     *testing.T
 	store storage.Store
-	conv  *catalogtest.Turning
+	// stored is what store has of custom resources.
+	stored leftovers.Objects
+	conv   *catalogtest.Turning
 
 	syncErrors, collected atomic.Int32
 
@@ -62,7 +65,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	e := realengine.Start(t)
-	w := &world{t: t, Engine: e.Verbs, Client: local.New(e.Verbs, resource.Component("garbage-collector")), store: e.Store, conv: e.Converter}
+	w := &world{t: t, Engine: e.Verbs, Client: local.New(e.Verbs, resource.Component("garbage-collector")), store: e.Store, stored: e.Stored(), conv: e.Converter}
 	for _, ns := range []string{"default", "other"} {
 		w.put("/registry/namespaces/"+ns, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+ns+`","uid":"`+ns+`"},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}`)
 	}
@@ -86,7 +89,7 @@ func (w *world) collect() (stop func()) { return w.collectWith(w) }
 // collectWith starts a collector that sees other objects.
 func (w *world) collectWith(o garbage.Objects) (stop func()) {
 	return w.background(func(ctx context.Context) {
-		controller.Run(ctx, zerolog.Nop(), w.Client, garbage.New(garbage.Options{Objects: o, Source: w, Metrics: w, Log: zerolog.Nop()}))
+		controller.Run(ctx, zerolog.Nop(), w.Client, garbage.New(garbage.Options{Objects: o, Source: w, Stored: w.stored, Metrics: w, Log: zerolog.Nop()}))
 	})
 }
 

@@ -32,6 +32,8 @@ type follower struct {
 	byKind map[schema.GroupKind]*crd.Definition
 	// namespaces are the names of those that exist, and maybe of others.
 	namespaces map[string]struct{}
+	// defined are the custom resources that have a definition, and maybe others.
+	defined map[schema.GroupResource]struct{}
 }
 
 // kind is a kind that is followed.
@@ -52,6 +54,7 @@ func (f *follower) init() {
 	f.redefined = make(chan struct{}, 1)
 	f.kinds = map[schema.GroupResource]*kind{}
 	f.namespaces = map[string]struct{}{}
+	f.defined = map[schema.GroupResource]struct{}{}
 }
 
 func (f *follower) wake(key controller.Key) { f.queue.Add(key) }
@@ -246,8 +249,11 @@ func (c *Collector) catchUp(k *kind) error {
 
 // take takes one object into the index, or out of it.
 func (c *Collector) take(k *kind, m *metav1.ObjectMeta, gone bool) {
-	if k.GroupResource == gvr.Namespaces {
+	switch k.GroupResource {
+	case gvr.Namespaces:
 		c.noteNamespace(m.Name, gone)
+	case gvr.Definitions:
+		c.noteDefinition(m.Name, gone)
 	}
 	if gone {
 		c.index.remove(k.GroupResource, m, k.kinds...)

@@ -27,7 +27,7 @@ func TestNoMoreIsWrittenThanTheRateAllows_DEL05(t *testing.T) {
 	w.delete(leaving, orphan)
 	began := time.Now()
 	w.background(func(ctx context.Context) {
-		controller.Run(ctx, zerolog.Nop(), w.Client, garbage.New(garbage.Options{Objects: w, Source: w, Metrics: w, Log: zerolog.Nop(), Rate: rate}))
+		controller.Run(ctx, zerolog.Nop(), w.Client, garbage.New(garbage.Options{Objects: w, Source: w, Stored: w.stored, Metrics: w, Log: zerolog.Nop(), Rate: rate}))
 	})
 	for _, m := range all {
 		w.becomes(m, "-")

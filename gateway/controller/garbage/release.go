@@ -33,8 +33,8 @@ func (c *Collector) release(ctx context.Context, seen node) error {
 }
 
 // orphan takes the references to owner from its dependents and lets it go. That
-// waits for dependents that cannot be read, and for what may be one: when it can
-// be read again, it would be garbage.
+// waits for dependents that cannot be read or are not served, and for what may be
+// one: when it is served and can be read again, it would be garbage.
 func (c *Collector) orphan(ctx context.Context, owner node) error {
 	if key, unread := c.index.unread(owner.Key); unread {
 		return c.reports.heldUp(ctx, owner, key, "cannot be read and may be one")
@@ -55,6 +55,13 @@ func (c *Collector) orphan(ctx context.Context, owner node) error {
 	})
 	if err != nil {
 		return err
+	}
+	by, why, err := unserved(ctx, c.source, c.stored, c.definedNames(), owner)
+	switch {
+	case err != nil:
+		return err
+	case why != "":
+		return c.reports.heldUp(ctx, owner, by, why)
 	}
 	return c.finish(ctx, owner, metav1.FinalizerOrphanDependents)
 }

@@ -111,7 +111,7 @@ func TestGarbageWhateverHappens_DEL05(t *testing.T) {
 				return newFamily(t).Objects
 			},
 			Lead: func(s *controllertest.Seat) []controller.Controller {
-				return []controller.Controller{garbage.New(garbage.Options{Objects: s, Source: collects{s}, Metrics: collects{s}, Log: zerolog.Nop()})}
+				return []controller.Controller{garbage.New(garbage.Options{Objects: s, Source: collects{s}, Stored: s.Stored(), Metrics: collects{s}, Log: zerolog.Nop()})}
 			},
 			Main: controller.Key{GroupResource: maps, Namespace: "work", Name: main},
 			Again: func(t *testing.T, o *controllertest.Objects) {
