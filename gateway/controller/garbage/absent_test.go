@@ -416,13 +416,17 @@ func TestUnreadableDependentsBlock_DEL05(t *testing.T) {
 	w := newWorld(t)
 	owner := w.create(key(tabs, "owner"), nil, nil, nil)
 	one := w.create(key(maps, "one"), []string{"example.com/f"}, []made{owner}, nil)
+	free := w.create(key(maps, "free"), []string{"example.com/f"}, nil, []made{owner})
 	w.collect()
 	w.delete(owner, foreground)
 	w.becomes(one, "[owner] deleting example.com/f")
+	w.becomes(free, "owner deleting example.com/f")
+	w.spoil(free) // which is in nobody's way
 	mend := w.spoil(one)
 	end := w.create(key(tabs, "end"), nil, nil, []made{nobody("ConfigMap")})
 	w.becomes(end, "-") // so everything that there was to do was done
 	w.is(owner, "deleting foregroundDeletion")
+	w.saysWhy(owner, "cannot be read; repair or remove it")
 	mend()
 	w.loosen(one, "example.com/f")
 	w.becomes(one, "-")

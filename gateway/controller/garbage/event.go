@@ -64,11 +64,12 @@ func (r reports) misplaced(ctx context.Context, n node, to metav1.OwnerReference
 		to.APIVersion, to.Kind, n.Key.Namespace, to.Name, to.UID, n.Key.Namespace))
 }
 
-// heldUp is why the deletion of owner goes no further: for an object that cannot be
-// read. Whoever looks at owner is told, too.
-func (r reports) heldUp(ctx context.Context, owner node, by controller.Key, why string) error {
-	r.report(ctx, owner, by.String(), unreadDependent, fmt.Sprintf("it is not deleted before its dependents are orphaned: %s %s; repair or remove it", by, why))
-	return fmt.Errorf("orphan the dependents of %s: %s %s; repair or remove it", owner, by, why)
+// heldUp is why the deletion of owner goes no further, which waits until its
+// dependents are done with: for an object that cannot be read. Whoever looks at owner
+// is told, too.
+func (r reports) heldUp(ctx context.Context, owner node, done string, by controller.Key, why string) error {
+	r.report(ctx, owner, by.String(), unreadDependent, fmt.Sprintf("it is not deleted before its dependents are %s: %s %s; repair or remove it", done, by, why))
+	return fmt.Errorf("%s is not deleted before its dependents are %s: %s %s; repair or remove it", owner, done, by, why)
 }
 
 // report tells something about n with an event. What is told once for n and what

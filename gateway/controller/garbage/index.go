@@ -163,10 +163,15 @@ func (x *index) set(gr schema.GroupResource, m *metav1.ObjectMeta, told uint32) 
 }
 
 // setUnreadableLocked takes an object that cannot be read: it is there, and what
-// was known of it still holds.
+// was known of it still holds. Who waits for it is to be told.
 func (x *index) setUnreadableLocked(key controller.Key, told uint32) {
 	if d := x.dependents[key]; d != nil {
 		d.told = told
+		for _, l := range d.links {
+			if w, waits := x.foreground[l.uid]; waits && l.blocks {
+				x.wake(w.key)
+			}
+		}
 	} else {
 		x.blank[key] = told
 	}

@@ -2,6 +2,7 @@ package garbage
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +23,24 @@ func (x *index) of(uid types.UID, namespace string) (dependents []controller.Key
 		dependents = append(dependents, d.key)
 	}
 	return dependents, o.blockedIn(namespace)
+}
+
+// blockers are the dependents that block an owner that is in a namespace, or in none, in
+// order.
+func (x *index) blockers(uid types.UID, namespace string) (out []controller.Key) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	o := x.owners[uid]
+	if o == nil {
+		return nil
+	}
+	for d := range o.dependents {
+		if (namespace == "" || namespace == d.key.Namespace) && slices.Contains(d.links, link{o, true}) {
+			out = append(out, d.key)
+		}
+	}
+	slices.SortFunc(out, func(a, b controller.Key) int { return strings.Compare(a.String(), b.String()) })
+	return out
 }
 
 // owns tells whether an object has dependents.

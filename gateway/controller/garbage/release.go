@@ -37,7 +37,7 @@ func (c *Collector) release(ctx context.Context, seen node) error {
 // one: when it is served and can be read again, it would be garbage.
 func (c *Collector) orphan(ctx context.Context, owner node) error {
 	if key, unread := c.index.unread(owner.Key); unread {
-		return c.reports.heldUp(ctx, owner, key, "cannot be read and may be one")
+		return c.reports.heldUp(ctx, owner, "orphaned", key, "cannot be read and may be one")
 	}
 	dependents, _ := c.index.of(owner.UID, owner.Key.Namespace)
 	err := each(ctx, dependents, func(key controller.Key) error {
@@ -46,7 +46,7 @@ func (c *Collector) orphan(ctx context.Context, owner node) error {
 		}
 		n, unread, err := c.read(ctx, key)
 		if unread {
-			return c.reports.heldUp(ctx, owner, key, "cannot be read")
+			return c.reports.heldUp(ctx, owner, "orphaned", key, "cannot be read")
 		}
 		if n == nil || err != nil {
 			return err
@@ -61,7 +61,7 @@ func (c *Collector) orphan(ctx context.Context, owner node) error {
 	case err != nil:
 		return err
 	case why != "":
-		return c.reports.heldUp(ctx, owner, by, why)
+		return c.reports.heldUp(ctx, owner, "orphaned", by, why)
 	}
 	return c.finish(ctx, owner, metav1.FinalizerOrphanDependents)
 }
@@ -75,6 +75,15 @@ func (c *Collector) foreground(ctx context.Context, owner node) error {
 	}
 	for _, key := range dependents {
 		c.wake(key)
+	}
+	for _, key := range c.index.blockers(owner.UID, owner.Key.Namespace) {
+		_, unread, err := c.read(ctx, key)
+		if unread { // so it will not go by itself
+			return c.reports.heldUp(ctx, owner, "deleted", key, "cannot be read")
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil // until the last of them wakes it
 }
