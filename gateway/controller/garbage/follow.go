@@ -171,7 +171,7 @@ func (c *Collector) followKind(gr schema.GroupResource, kinds []schema.GroupKind
 	known := c.kinds[gr]
 	c.mu.Unlock()
 	if known != nil {
-		return c.rename(known, kinds)
+		return known.rename(kinds, c.catchUp)
 	}
 	feed, err := c.source.Feed(gr)
 	if err != nil {
@@ -188,15 +188,16 @@ func (c *Collector) followKind(gr schema.GroupResource, kinds []schema.GroupKind
 	return nil
 }
 
-// rename has a kind known as others, after what went under the former names.
-func (c *Collector) rename(k *kind, kinds []schema.GroupKind) error {
+// rename has k known as other kinds, after it caught up with what went under the former
+// names.
+func (k *kind) rename(kinds []schema.GroupKind, catchUp func(*kind) error) error {
 	k.mu.Lock()
 	same := slices.Equal(k.kinds, kinds)
 	k.mu.Unlock()
 	if same {
 		return nil
 	}
-	if err := c.catchUp(k); err != nil {
+	if err := catchUp(k); err != nil {
 		return err
 	}
 	k.mu.Lock()
