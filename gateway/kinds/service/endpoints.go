@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wasmgate/wasmgate/gateway/controller"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
@@ -84,8 +83,8 @@ func (e *Endpoints) gateways(ctx context.Context) ([]netip.AddrPort, error) {
 			age = time.Since(l.Spec.RenewTime.Time)
 		}
 		if age > leaseTime {
-			uid := types.UID(obj.GetUID())
-			err := e.objects.Delete(ctx, leases, l.Namespace, l.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+			// Its gateway may have stood still, and have renewed it since.
+			err := e.objects.Delete(ctx, leases, l.Namespace, l.Name, *asSeen(obj))
 			if gvr.IgnoreNotFound(err) != nil {
 				return nil, err
 			}

@@ -23,15 +23,19 @@ import (
 	"github.com/wasmgate/wasmgate/gateway/options"
 )
 
+// storedHere are the kinds that the controllers of this package look at.
+func storedHere() (all []*crd.Definition) {
+	for gr, kind := range map[schema.GroupResource]string{services: "Service", endpoints: "Endpoints", parts: "EndpointSlice", addresses: "IPAddress", serviceCIDRs: "ServiceCIDR"} {
+		all = append(all, &crd.Definition{Group: gr.Group, Plural: gr.Resource, Kind: kind, Namespaced: gr != addresses && gr != serviceCIDRs, StorageVersion: "v1", KeyPrefix: gr.Resource})
+	}
+	return all
+}
+
 // keptObjects is a fake with what the controllers of this package keep, and a lease of
 // long ago.
 func keptObjects(t *testing.T) *controllertest.Objects {
 	t.Helper()
-	var more []*crd.Definition
-	for gr, kind := range map[schema.GroupResource]string{services: "Service", endpoints: "Endpoints", parts: "EndpointSlice", addresses: "IPAddress", serviceCIDRs: "ServiceCIDR"} {
-		more = append(more, &crd.Definition{Group: gr.Group, Plural: gr.Resource, Kind: kind, Namespaced: gr != addresses && gr != serviceCIDRs, StorageVersion: "v1", KeyPrefix: gr.Resource})
-	}
-	o := controllertest.New(more...)
+	o := controllertest.New(storedHere()...)
 	for _, ns := range []string{"default", "kube-system"} {
 		controllertest.MustCreate(t, o, gvr.Namespaces, controllertest.NamespaceTree(ns))
 	}
