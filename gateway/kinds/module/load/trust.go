@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -107,17 +108,20 @@ func (c *Controller) Work(ctx context.Context, q controller.Queue) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-c.trust.Changed():
-			c.withdraw(ctx)
+			_ = c.withdraw(ctx) // what could not be read is looked at again with all others
 			c.lookAgain(q)
 		}
 	}
 }
 
-// withdraw lets whatever serves and is not trusted serve no more.
-func (c *Controller) withdraw(ctx context.Context) {
+// withdraw lets whatever serves and is not trusted serve no more. It fails where a module
+// could not be read, after all others.
+func (c *Controller) withdraw(ctx context.Context) error {
+	var failed []error
 	for _, name := range c.names() {
 		obj, err := c.objects.Get(ctx, gvr.Modules, "", name)
 		if err != nil {
+			failed = append(failed, gvr.IgnoreNotFound(err))
 			continue
 		}
 		c.mu.Lock()
@@ -127,6 +131,7 @@ func (c *Controller) withdraw(ctx context.Context) {
 			c.withdrawUntrusted(ctx, obj, m)
 		}
 	}
+	return errors.Join(failed...)
 }
 
 // Revocation has what a policy refuses serve no more at once, also while the workers of
@@ -152,8 +157,8 @@ func (Revocation) Work(ctx context.Context, _ controller.Queue) error {
 
 // Reconcile implements [controller.Controller].
 func (r Revocation) Reconcile(ctx context.Context, _ controller.Queue, key controller.Key) error {
-	if r.matters(ctx, key) {
-		r.withdraw(ctx)
+	if !r.matters(ctx, key) {
+		return nil
 	}
-	return nil
+	return r.withdraw(ctx)
 }
