@@ -16,15 +16,18 @@ import (
 // so many parts that comparing it takes years. It comes after the functions that it looks at.
 func Bounds() cel.EnvOption {
 	return func(e *cel.Env) (*cel.Env, error) {
-		b := bounds{}
+		b := bounds{map[string]*functions.Overload{}, map[string][]string{}}
 		for name := range guards {
 			if f, ok := e.Functions()[name]; ok {
 				all, err := f.Bindings()
 				if err != nil {
 					return nil, fmt.Errorf("function %s: %w", name, err)
 				}
+				for _, o := range f.OverloadDecls() {
+					b.ids[name] = append(b.ids[name], o.ID())
+				}
 				for _, o := range all {
-					b[o.Operator] = o
+					b.by[o.Operator] = o
 				}
 			}
 		}
@@ -32,15 +35,18 @@ func Bounds() cel.EnvOption {
 	}
 }
 
-// bounds are the functions that are looked at, by the names of their overloads.
-type bounds map[string]*functions.Overload
+// bounds are the functions that are looked at.
+type bounds struct {
+	by  map[string]*functions.Overload // their names, and those of their overloads
+	ids map[string][]string            // the names of the overloads of each
+}
 
 // CompileOptions implements [cel.Library].
 func (bounds) CompileOptions() []cel.EnvOption { return nil }
 
 // ProgramOptions implements [cel.Library].
 func (b bounds) ProgramOptions() []cel.ProgramOption {
-	return []cel.ProgramOption{cel.CustomDecoratorV2(b.decorate)}
+	return []cel.ProgramOption{cel.CustomDecoratorV2(b.decorate), cel.CostTrackerOptions(b.costs()...)}
 }
 
 // decorate puts a call of a function that is looked at in the place of the library's.
@@ -53,25 +59,26 @@ func (b bounds) decorate(i interpreter.InterpretableV2) (interpreter.Interpretab
 	if !ok {
 		return i, nil
 	}
-	does := b.does(call)
+	does, args := b.does(call), call.Args()
 	if does == nil {
 		return i, nil
 	}
-	args := call.Args()
-	if searches(call.Function()) && len(args) > 1 {
+	if !searches(call.Function()) {
+		if _, literal := args[len(args)-1].(interpreter.InterpretableConst); literal && call.Function() == "@in" {
+			return i, nil // the library makes a set of it
+		}
+		return &step{call, guard, does}, nil
+	}
+	if len(args) > 1 {
 		if pattern, ok := args[1].(interpreter.InterpretableConst); ok { // the library compiles it, and makes a call of its own
 			args = append([]interpreter.InterpretableV2{searched{args[0], pattern.Value()}}, args[1:]...)
 		}
 	}
 	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), args, func(args ...ref.Val) ref.Val {
-		if err := guard(args); err != nil {
+		if _, err := guard(args); err != nil {
 			return types.WrapErr(err)
 		}
-		out := does(args...)
-		if n := length(out); n > maxText {
-			return types.WrapErr(fmt.Errorf("%s makes a text of %d bytes, and may make %d", call.Function(), n, maxText))
-		}
-		return out
+		return does(args...)
 	}), nil
 }
 
@@ -85,9 +92,9 @@ func (b bounds) does(call interpreter.InterpretableCall) functions.FunctionOp {
 	case "_+_":
 		return add
 	}
-	o := b[call.OverloadID()]
+	o := b.by[call.OverloadID()]
 	if o == nil {
-		o = b[call.Function()]
+		o = b.by[call.Function()]
 	}
 	switch args := len(call.Args()); {
 	case o == nil:
@@ -109,7 +116,7 @@ type searched struct {
 // Exec implements [interpreter.InterpretableV2].
 func (s searched) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	text := s.InterpretableV2.Exec(frame)
-	if err := search([]ref.Val{text, s.pattern}); err != nil {
+	if _, err := search([]ref.Val{text, s.pattern}); err != nil {
 		return types.WrapErr(err)
 	}
 	return text

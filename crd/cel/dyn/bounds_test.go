@@ -1,11 +1,18 @@
 package dyn
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"k8s.io/apiserver/pkg/cel/library"
 )
 
 // bound nests definitions, each of which uses the one before some times.
@@ -44,6 +51,8 @@ func tooLarge() map[string]string {
 		"what stands between":    bound(long, "v + v", 11, "lists.range(5000).map(i, '').join(v11)"),
 		"sums of texts":          bound(long, "v + v", 40, "v40.size()"),
 		"quotes":                 bound(`"\""`, "strings.quote(v)", 100, "v100.size()"),
+		"a sum that is counted":  bound("[0, 0]", parts, 20, "dyn(v20).sum()"),
+		"a place that is":        bound("[0, 0]", parts, 20, "dyn(v20).indexOf(1)"),
 		"JSON of parts":          bound("[0, 0]", parts, 7, "json.encode(v7)"),
 		"JSON of texts":          bound(long, "v + v", 12, "json.encode([v12, v12])"),
 		"encodings":              bound("b'a'", "bytes(base64.encode(v))", 200, "v200.size()"),
@@ -122,5 +131,93 @@ func TestLookupsAreNotWeighed(t *testing.T) {
 		if parts = int(begun); parts > 20_000_000 {
 			t.Errorf("%s: %d allocations", text, parts)
 		}
+	}
+}
+
+// manySteps are expressions each step of which is let through, and which the library
+// counts little of.
+func manySteps() map[string]string {
+	parts := "[" + strings.TrimSuffix(strings.Repeat("v, ", 8), ", ") + "]"
+	return map[string]string{
+		"texts that are replaced": "lists.range(20).map(i, 'x'.replace('x', self.big)).size() > 0",
+		"texts of a format":       "lists.range(20).map(i, '%s'.format([self.text])).size() > 0",
+		"encodings":               "lists.range(20).map(i, base64.encode(self.bytes)).size() > 0",
+		"JSON":                    "lists.range(20).map(i, json.encode(self.big)).size() > 0",
+		"sums of unknown types":   "lists.range(20).map(i, dyn(self.big) + dyn(self.big)).size() > 0",
+		"sums of lists":           "lists.range(20).all(i, (self.list + self.list).size() > 0)",
+		"lists of numbers":        "lists.range(20).all(i, lists.range(50000).size() > 0)",
+		"parts that are equal":    bound("[0, 0]", parts, 5, "lists.range(20).all(i, v5 == v5)"),
+		"parts that are refused":  bound("[0, 0]", parts, 8, "lists.range(20).all(i, v8 == v8 || true)"),
+		"what is merged":          "lists.range(20).all(i, merge(self.map, self.map) != null)",
+	}
+}
+
+// What the steps of one evaluation make and look at is bounded, too.
+func TestManyStepsAreBounded(t *testing.T) {
+	big := strings.Repeat("x", 1<<20)
+	list := make([]any, 40_000)
+	for i := range list {
+		list[i] = int64(i)
+	}
+	self := map[string]any{"big": big, "text": big[:800<<10], "bytes": []byte(big), "list": list, "map": map[string]any{"list": list}}
+	for name, text := range manySteps() {
+		e := Bounded(text)
+		e.units = costLimit / 40
+		if _, err := e.True(Variables{Self: self}); err == nil || !strings.Contains(err.Error(), "cost limit exceeded") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What small values and texts cost is what the library counts.
+func TestCostsOfGuardedSteps(t *testing.T) {
+	self := map[string]any{"text": strings.Repeat("x", 10_000), "list": []any{"a", "b"}, "bytes": []byte("abc")}
+	own, err := environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := standard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := func(env *cel.Env, text string) uint64 {
+		ast, issues := env.Compile(text)
+		if issues.Err() != nil {
+			t.Fatal(issues.Err())
+		}
+		program, err := env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostTracking(&library.CostEstimator{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, details, err := program.Eval(&variables{Self: self})
+		if err != nil || out != types.True {
+			t.Fatalf("%s: %v, %v", text, out, err)
+		}
+		return *details.ActualCost()
+	}
+	for _, text := range []string{
+		"'a' == 'a'", "self.text == self.text", "self.text + 'x' != self.text", "[1, 2] == [1, 2]", "{'a': [1]} != {'a': [2]}", "dyn('a') + dyn('b') == 'ab'",
+		"self.list + self.list != self.list", "'a' in self.list", "'a' in ['a', 'b']", "[1] in [[1], [2]]", "!([1] in [self.list])", "'a' in {'a': 1}", "optional.of(self.text) == optional.of(self.text)",
+		"self.text.replace('x', 'y') != ''", "'%s'.format(['a']) == 'a'", "sets.contains([1], [1])", "self.list.join() == 'ab'", "[3, 4].indexOf(4) == 1 && [1].isSorted()",
+		"lists.range(3).size() == 3", "'abc'.indexOf('c') == 2 && 'a'.matches('a')", "[1, 2].sum() == 3 && [1, 2].max() == 2", "strings.quote(self.text) != ''", "base64.encode(self.bytes) != ''",
+		"self.text.matches('x+') && self.text.find('x') == 'x'", "[1, 1].distinct() == [1]", "[[1]].flatten() == [1]", "lists.range(3000).map(x, x).size() == 3000", "self.list.map(x, x + 'a').all(x, x in ['aa', 'ba'])",
+	} {
+		if got, want := cost(own, text), cost(theirs, text); got != want {
+			t.Errorf("%s costs %d, want %d", text, got, want)
+		}
+	}
+}
+
+// An evaluation that is to end does so between steps, outside of loops, too.
+func TestStepsLookForAnEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	list := make([]any, 100_000)
+	for i := range list {
+		list[i] = int64(i)
+	}
+	_, err := Bounded("self == oldSelf").True(Variables{Self: list, Old: slices.Clone(list), Within: ctx})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -29,6 +29,7 @@ const maxDepth = 32
 type Expression struct {
 	text    string
 	bounded bool
+	units   uint64 // what an evaluation may cost that is bounded
 	program func() (cel.Program, error)
 }
 
@@ -43,7 +44,7 @@ func New(text string) *Expression { return expression(text, false) }
 func Bounded(text string) *Expression { return expression(text, true) }
 
 func expression(text string, bounded bool) *Expression {
-	e := &Expression{text: text, bounded: bounded}
+	e := &Expression{text: text, bounded: bounded, units: costLimit}
 	e.program = sync.OnceValues(e.compile)
 	return e
 }
@@ -111,7 +112,7 @@ func (e *Expression) compile() (cel.Program, error) {
 	}
 	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize), cel.InterruptCheckFrequency(interruptEvery)}
 	if e.bounded {
-		options = append(options, cel.CostTracking(&library.CostEstimator{}), cel.CostLimit(costLimit))
+		options = append(options, cel.CostTracking(&library.CostEstimator{}), cel.CostLimit(e.units))
 	}
 	return env.Program(ast, options...)
 }

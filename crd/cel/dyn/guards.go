@@ -23,8 +23,14 @@ const (
 	maxSearch = 1 << 30
 )
 
-// guards look at what functions are called with, before they are.
-var guards = map[string]func(args []ref.Val) error{
+// What a call takes is told in bytes that it makes: a part that is looked at, an item of a
+// list that is made, and how many bytes of texts are looked at for one that is made. A value
+// of few parts takes nothing.
+const perPart, perItem, looked, fewParts = 16, 16, 64, 16
+
+// guards look at what functions are called with, before they are, and say what that takes,
+// if they let it through or not.
+var guards = map[string]func(args []ref.Val) (takes int, err error){
 	"_+_": adds, "_==_": compared, "_!=_": compared, "@in": contained,
 	"replace": replaces, "join": joins, "format": formats,
 	"strings.quote": free, "base64.encode": free, "json.encode": encodes,
@@ -37,7 +43,7 @@ var guards = map[string]func(args []ref.Val) error{
 }
 
 // free is for what makes at most some times what it is given.
-func free([]ref.Val) error { return nil }
+func free(args []ref.Val) (int, error) { return 2 * length(args[0]), nil }
 
 func searches(function string) bool {
 	return function == "matches" || function == "find" || function == "findAll"
@@ -74,14 +80,15 @@ func within(n, most int, what string) error {
 	return nil
 }
 
-func adds(args []ref.Val) error {
+func adds(args []ref.Val) (int, error) {
 	if _, ok := args[0].(traits.MutableLister); ok && items(args[1]) <= 1 { // what a comprehension fills, item by item
-		return nil
+		return 0, nil
 	}
-	if err := within(items(args[0])+items(args[1]), maxItems, "items of a list"); err != nil {
-		return err
+	n, bytes := items(args[0])+items(args[1]), length(args[0])+length(args[1])
+	if err := within(n, maxItems, "items of a list"); err != nil {
+		return 0, err
 	}
-	return within(length(args[0])+length(args[1]), maxText, "bytes of a text")
+	return perItem*n + bytes, within(bytes, maxText, "bytes of a text")
 }
 
 // add makes a list of two that is as flat as they are: the library's keeps both, and
@@ -111,24 +118,24 @@ var both = sync.OnceValue(func() reflect.Type {
 
 // compared is for two values, which the library compares part by part only if they are of
 // one kind and size.
-func compared(args []ref.Val) error {
+func compared(args []ref.Val) (int, error) {
 	a, b := args[0], args[1]
 	if !holds(a) || !holds(b) || a.Type() != b.Type() {
-		return nil
+		return 0, nil
 	}
 	x, sized := a.(traits.Sizer)
 	y, _ := b.(traits.Sizer)
 	if sized && y != nil && x.Size() != y.Size() {
-		return nil
+		return 0, nil
 	}
 	return weighed(args)
 }
 
 // contained is for a value in a map, which is looked up, or in a list, each item of which
 // it is compared with.
-func contained(args []ref.Val) error {
+func contained(args []ref.Val) (int, error) {
 	if _, ok := args[1].(traits.Mapper); ok || !holds(args[0]) {
-		return nil
+		return 0, nil
 	}
 	return weighed(args)
 }
@@ -142,16 +149,17 @@ func holds(v ref.Val) bool {
 	return false
 }
 
-func weighed(args []ref.Val) error {
+func weighed(args []ref.Val) (takes int, err error) {
 	for _, v := range args {
-		if _, err := weigh(v); err != nil {
-			return err
+		w, err := weigh(v)
+		if takes += w.takes(); err != nil {
+			return takes, err
 		}
 	}
-	return nil
+	return takes, nil
 }
 
-func replaces(args []ref.Val) error {
+func replaces(args []ref.Val) (int, error) {
 	text, _ := args[0].(types.String)
 	old, _ := args[1].(types.String)
 	with, _ := args[2].(types.String)
@@ -161,38 +169,39 @@ func replaces(args []ref.Val) error {
 			n = min(n, int(most))
 		}
 	}
-	return within(len(text)+times(n, len(with)-len(old)), maxText, "bytes of a text")
+	n = len(text) + times(n, len(with)-len(old))
+	return len(text)/looked + min(n, maxText), within(n, maxText, "bytes of a text")
 }
 
-func joins(args []ref.Val) error {
+func joins(args []ref.Val) (int, error) {
 	w, err := weigh(args[0])
 	if err == nil && len(args) > 1 {
 		err = within(w.bytes+times(items(args[0]), length(args[1])), maxText, "bytes of a text")
 	}
-	return err
+	return w.takes(), err
 }
 
 // formats reckons what a text becomes at the most: each verb takes one value.
-func formats(args []ref.Val) error {
+func formats(args []ref.Val) (int, error) {
 	w, err := weigh(args[1])
 	if err != nil {
-		return err
+		return w.takes(), err
 	}
 	text, _ := args[0].(types.String)
 	n, verbs := len(text)+4*w.bytes+times(w.parts, 400), strings.Count(string(text), "%")
 	if precise := longestNumber(string(text)); verbs > 0 {
 		n += times(verbs, precise)
 	}
-	return within(n, maxText, "bytes of a text")
+	return w.takes(), within(n, maxText, "bytes of a text")
 }
 
 // encodes is for a text of JSON, for which the library makes a value of its own for each part.
-func encodes(args []ref.Val) error {
+func encodes(args []ref.Val) (int, error) {
 	w, err := weigh(args[0])
 	if err == nil {
 		err = within(w.bytes+times(w.parts, 8), maxText, "bytes of a text")
 	}
-	return err
+	return perItem * w.takes(), err
 }
 
 // longestNumber is the largest number that a text has after a point.
@@ -210,55 +219,62 @@ func longestNumber(text string) (most int) {
 	return most
 }
 
-func ranges(args []ref.Val) error {
+func ranges(args []ref.Val) (int, error) {
 	n, _ := args[0].(types.Int)
-	return within(int(n), maxItems, "items of a list")
-}
-
-func distinct(args []ref.Val) error {
-	w, err := weigh(args[0])
-	if err == nil {
-		err = within(times(items(args[0]), w.parts), maxSteps, "comparisons")
+	if err := within(int(n), maxItems, "items of a list"); err != nil {
+		return 0, err
 	}
-	return err
+	return perItem * max(int(n), 0), nil
 }
 
-func pairs(args []ref.Val) error {
+func distinct(args []ref.Val) (int, error) {
+	w, err := weigh(args[0])
+	comparisons := times(items(args[0]), w.parts)
+	if err == nil {
+		err = within(comparisons, maxSteps, "comparisons")
+	}
+	return w.takes() + min(comparisons, maxSteps), err
+}
+
+func pairs(args []ref.Val) (int, error) {
 	a, err := weigh(args[0])
 	if err != nil {
-		return err
+		return a.takes(), err
 	}
 	b, err := weigh(args[1])
+	comparisons := times(items(args[0]), b.parts) + times(items(args[1]), a.parts)
 	if err == nil {
-		err = within(times(items(args[0]), b.parts)+times(items(args[1]), a.parts), 2*maxSteps, "comparisons")
+		err = within(comparisons, 2*maxSteps, "comparisons")
 	}
-	return err
+	return a.takes() + b.takes() + min(comparisons, 2*maxSteps), err
 }
 
 // seeks is for lists and for texts, whose search goes on from each place anew.
-func seeks(args []ref.Val) error {
-	if err := weighed(args[:2]); err != nil {
-		return err
+func seeks(args []ref.Val) (int, error) {
+	takes, err := weighed(args[:2])
+	if err != nil {
+		return takes, err
 	}
-	return within(times(length(args[0]), length(args[1])), maxSearch, "steps of a search")
+	steps := times(length(args[0]), length(args[1]))
+	return takes, within(steps, maxSearch, "steps of a search")
 }
 
 // search reckons with the steps of the program that a pattern is made to, each of which
 // may be looked at for each byte.
-func search(args []ref.Val) error {
+func search(args []ref.Val) (int, error) {
 	text, pattern := length(args[0]), string(stringOf(args[1]))
 	if times(text, 1000*len(pattern)) <= maxSearch { // a repetition stands for 1,000 at the most
-		return nil
+		return 0, nil
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return nil // the search says so
+		return 0, nil // the search says so
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return nil
+		return 0, nil
 	}
-	return within(times(text, len(program.Inst)), maxSearch, "steps of a search")
+	return 0, within(times(text, len(program.Inst)), maxSearch, "steps of a search")
 }
 
 func stringOf(v ref.Val) types.String {

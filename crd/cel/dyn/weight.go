@@ -37,6 +37,9 @@ type weight struct {
 	opened int // the parts of each object in it
 }
 
+// takes is what it takes to look at the value.
+func (w weight) takes() int { return perPart*max(w.parts-fewParts, 0) + w.bytes/looked }
+
 // weigh counts a value, up to what one may consist of.
 func weigh(v ref.Val) (weight, error) {
 	var w weight
