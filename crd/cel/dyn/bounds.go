@@ -96,15 +96,25 @@ func (b bounds) does(call interpreter.InterpretableCall) functions.FunctionOp {
 	if o == nil {
 		o = b.by[call.Function()]
 	}
-	switch args := len(call.Args()); {
-	case o == nil:
+	if o == nil {
 		return nil
-	case args == 1 && o.Unary != nil:
-		return func(args ...ref.Val) ref.Val { return o.Unary(args[0]) }
-	case args == 2 && o.Binary != nil:
-		return func(args ...ref.Val) ref.Val { return o.Binary(args[0], args[1]) }
 	}
-	return o.Function
+	does := o.Function
+	switch args := len(call.Args()); {
+	case args == 1 && o.Unary != nil:
+		does = func(args ...ref.Val) ref.Val { return o.Unary(args[0]) }
+	case args == 2 && o.Binary != nil:
+		does = func(args ...ref.Val) ref.Val { return o.Binary(args[0], args[1]) }
+	}
+	if does == nil || o.OperandTrait == 0 {
+		return does
+	}
+	return func(args ...ref.Val) ref.Val { // as the library asks, to which the function leaves that
+		if !args[0].Type().HasTrait(o.OperandTrait) {
+			return types.MaybeNoSuchOverloadErr(args[0])
+		}
+		return does(args...)
+	}
 }
 
 // searched is a text in which a pattern of the expression itself is looked for.

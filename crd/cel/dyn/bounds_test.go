@@ -98,6 +98,8 @@ func TestBoundsLetThrough(t *testing.T) {
 		"self.list.indexOf('b') == 1", "self.text.indexOf('c') == 2", "'abc'.lastIndexOf('c') == 2", "'abc'.indexOf('c', 1) == 2",
 		"self.text.matches('^(abc){1000}')", "!self.text.matches('^[0-9]{1,63}$')", "self.text.find('[bc]+') == 'bc'", "'aab'.findAll('a') == ['a', 'a']", "'aab'.findAll('a', 1) == ['a']", "'x'.matches('x' + '')",
 		"strings.quote('a') == '\"a\"'", "base64.encode(b'a') == 'YQ=='", "optional.of(1) == optional.of(1)", "{'a': [1]} == {'a': [1]}", "null == null", "self.text != self.list",
+		"dyn(1).matches('x' + '') || true", "dyn(1).matches('x') || true", "[1, 'x'].exists(x, dyn(x).matches('x' + ''))", "!(dyn(1).find('x' + '') == 'x' && false)",
+		"dyn(1).replace('a', 'b') == 'x' || true", "dyn(1).indexOf('b' + '') == 1 || true", "dyn(1).join() == 'x' || true", "dyn(1).sum() == 1 || true", "(1 in dyn(2)) || true",
 	} {
 		if ok, err := Bounded(text).True(Variables{Self: self}); err != nil || !ok {
 			t.Errorf("%s: %t, %v", text, ok, err)
