@@ -57,6 +57,7 @@ func tooLarge() map[string]string {
 		"JSON of texts":          bound(long, "v + v", 12, "json.encode([v12, v12])"),
 		"encodings":              bound("b'a'", "bytes(base64.encode(v))", 200, "v200.size()"),
 		"a format":               "'%.999999999f'.format([1.0])",
+		"a format of a list":     "cel.bind(v, lists.range(90000).map(i, 1e300), '%s'.format([v]))",
 		"formats":                bound(long, "'%s%s%s%s%s%s%s%s'.format([v, v, v, v, v, v, v, v])", 12, "v12.size()"),
 		"a pattern":              bound(long, "v + v", 11, "v11.matches('(x?){1000}(x?){1000}(x?){1000}y')"),
 		"a pattern that is made": bound(long, "v + v", 11, "v11.matches('(x?){1000}(x?){1000}(x?){1000}y' + self.list[0])"),
@@ -88,7 +89,7 @@ func TestStepsAreBounded(t *testing.T) {
 
 // What ordinary expressions do is what it was.
 func TestBoundsLetThrough(t *testing.T) {
-	self := map[string]any{"list": []any{"a", "b"}, "text": strings.Repeat("abc", 10_000)}
+	self := map[string]any{"list": []any{"a", "b"}, "text": strings.Repeat("abc", 10_000), "long": strings.Repeat("abc", 1<<19), "many": make([]any, 50_000)}
 	for _, text := range []string{
 		"[1, 2] + [3] == [1, 2, 3]", "([1] + [2] + [3]).size() == 3", "self.list + ['c'] == ['a', 'b', 'c']", "[] + [1] == [1]", "[1] + [] == [1]",
 		"self.list.map(x, x + x) == ['aa', 'bb']", "'a' in self.list", "!('c' in self.list)", "'a' in {'a': 1}", "1 != 2", "[1] != [2]", "!([1] != [1])", "b'a' + b'b' == b'ab'",
@@ -98,6 +99,7 @@ func TestBoundsLetThrough(t *testing.T) {
 		"self.list.indexOf('b') == 1", "self.text.indexOf('c') == 2", "'abc'.lastIndexOf('c') == 2", "'abc'.indexOf('c', 1) == 2",
 		"self.text.matches('^(abc){1000}')", "!self.text.matches('^[0-9]{1,63}$')", "self.text.find('[bc]+') == 'bc'", "'aab'.findAll('a') == ['a', 'a']", "'aab'.findAll('a', 1) == ['a']", "'x'.matches('x' + '')",
 		"strings.quote('a') == '\"a\"'", "base64.encode(b'a') == 'YQ=='", "optional.of(1) == optional.of(1)", "{'a': [1]} == {'a': [1]}", "null == null", "self.text != self.list",
+		"'%s'.format([self.long]).size() == self.long.size()", "'%s'.format([self.many]).size() > 100000", "'%x'.format([self.long]).size() > self.long.size()",
 		"dyn(1).matches('x' + '') || true", "dyn(1).matches('x') || true", "[1, 'x'].exists(x, dyn(x).matches('x' + ''))", "!(dyn(1).find('x' + '') == 'x' && false)",
 		"dyn(1).replace('a', 'b') == 'x' || true", "dyn(1).indexOf('b' + '') == 1 || true", "dyn(1).join() == 'x' || true", "dyn(1).sum() == 1 || true", "(1 in dyn(2)) || true",
 	} {
