@@ -21,6 +21,7 @@ func FuzzHead(f *testing.F) {
 		clientHead,
 		"POST /a%20b?c=d HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nImpersonate-User: bob\r\nimpersonate-group: a\r\nImpersonate-Group: b\r\n\r\n",
 		"PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nImpersonate-Extra-a%2fb: c\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nConnection: keep-alive, UPGRADE, x\r\n\r\n",
 		"POST / HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Type: a\r\nContent-Length: 0\r\nUser-Agent: b\r\ncontent-type:\r\nuser-agent: c\r\n\r\n",
 	} {
@@ -61,6 +62,9 @@ func FuzzHead(f *testing.F) {
 		}
 		if theirs := want.Header.Get("Content-Type"); got.ContentType != theirs || got.UserAgent != want.UserAgent() {
 			t.Errorf("%q %q here, %q %q elsewhere", got.ContentType, got.UserAgent, theirs, want.UserAgent())
+		}
+		if want.Close && !look(h).closes && !h.ConnectionClose() {
+			t.Errorf("the connection goes on here, and elsewhere it ends: %q", want.Header["Connection"])
 		}
 		if as == nil {
 			return

@@ -18,6 +18,9 @@ type headLook struct {
 	code int
 	// impersonates: there are headers that ask for another identity.
 	impersonates bool
+	// upgrades: the client asks for another protocol. closes: nothing comes after this
+	// request.
+	upgrades, closes bool
 
 	lengths, encodings, hosts, authorizations int
 
@@ -120,6 +123,8 @@ func (f *headLook) line(line []byte) string {
 			f.lengths++
 		} else if named(name, fasthttp.HeaderContentType) {
 			f.contentType.note(value)
+		} else if named(name, fasthttp.HeaderConnection) {
+			f.connection(value)
 		}
 	case 'u':
 		if named(name, fasthttp.HeaderUserAgent) {
@@ -149,6 +154,18 @@ func (f *headLook) line(line []byte) string {
 		f.impersonates = f.impersonates || named(name[:min(len(name), len(prefix))], prefix)
 	}
 	return ""
+}
+
+// connection notes what is said of the connection: in any of several headers, in any
+// letters and beside other things, of which the framework sees some only.
+func (f *headLook) connection(value []byte) {
+	for more := true; more; {
+		var one []byte
+		one, value, more = bytes.Cut(value, []byte(","))
+		one = bytes.Trim(one, " \t")
+		f.upgrades = f.upgrades || bytes.EqualFold(one, []byte("upgrade"))
+		f.closes = f.closes || bytes.EqualFold(one, []byte("close"))
+	}
 }
 
 // goOn is what a client expects that wants to hear whether to send its body.

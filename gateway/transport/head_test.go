@@ -156,3 +156,33 @@ func TestLog_RepeatsNothingThatWasSent(t *testing.T) {
 		}
 	}
 }
+
+// What is said of the connection is heard in whichever of the headers it is.
+func TestHead_Connection_CLI01(t *testing.T) {
+	r := run(t, func(r *api.Request) *reply.Response { return ok(fmt.Sprint(r.Upgrade)) })
+	for _, c := range []struct {
+		said            string
+		upgrade, closes bool
+	}{
+		{"Connection: Upgrade", true, false},
+		{"Connection: keep-alive\r\nConnection: Upgrade", true, false},
+		{"connection: keep-alive ,\tUPGRADE", true, false},
+		{"Connection: close\r\nConnection: upgrade", true, true},
+		{"Connection: upgraded, no upgrade, \"upgrade\"", false, false},
+		{"Connection: Close", false, true},
+		{"Connection: keep-alive, close", false, true},
+		{"Connection: close\r\nConnection: X-Hop", false, true},
+		{"Connection: closed,,keep-alive", false, false},
+		{"Connection:", false, false},
+		{"X: upgrade, close", false, false},
+	} {
+		all := r.raw("GET / HTTP/1.1\r\nHost: h\r\n" + c.said + "\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+		answered := 2
+		if c.closes {
+			answered = 1
+		}
+		if len(all) != answered || text(t, all[0]) != fmt.Sprint(c.upgrade) || all[0].Close != c.closes {
+			t.Errorf("%q: %d replies, of which the first is %+v", c.said, len(all), all)
+		}
+	}
+}

@@ -34,6 +34,9 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		}
 	}()
 	head := look(&ctx.Request.Header)
+	if head.closes {
+		ctx.SetConnectionClose()
+	}
 	if head.wrong != "" {
 		ctx.SetConnectionClose()
 		discardRest(ctx)
@@ -41,6 +44,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	r := s.request(ctx)
+	r.Upgrade = head.upgrades
 	if head.impersonates {
 		r.Impersonate = impersonation(&ctx.Request.Header)
 	}
@@ -75,7 +79,6 @@ func (s *Server) request(ctx *fasthttp.RequestCtx) *api.Request {
 		Remote:        ctx.RemoteAddr(), Connection: counted,
 		ID: string(h.Peek("Audit-Id")), IfNoneMatch: string(h.Peek(fasthttp.HeaderIfNoneMatch)),
 		ForwardedFor: string(h.Peek(fasthttp.HeaderXForwardedFor)), RealIP: string(h.Peek("X-Real-Ip")),
-		Upgrade: h.ConnectionUpgrade(),
 	}
 	if s.options.TLS.ClientAuth != tls.NoClientCert { // asking costs a copy of all that is known
 		if state := ctx.TLSConnectionState(); state != nil {
