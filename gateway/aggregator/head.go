@@ -46,6 +46,8 @@ func (b *server) refuses(c *api.Call) *reply.Response {
 		return failure(http.StatusMethodNotAllowed, "a CONNECT is not passed on")
 	case dotted(c.Request.Path):
 		return failure(http.StatusBadRequest, "the path has a segment of dots, which leads elsewhere")
+	case c.Request.Undecoded: // and was allowed, or not, as one segment
+		return failure(http.StatusBadRequest, "the path has an encoded slash, which would be a border between segments behind this server")
 	case !carried(c.User):
 		return failure(http.StatusForbidden, "the user's name, or a fact about the user, cannot be told in headers as it is")
 	}

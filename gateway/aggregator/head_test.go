@@ -63,10 +63,14 @@ func TestWhatWouldBeAnotherRequestIsRefused(t *testing.T) {
 		c.User = &u
 		return c
 	}
+	undecoded := asked("/apis/g/v1/things/a%2Fstatus")
+	undecoded.Request.Undecoded = true
 	for name, test := range map[string]struct {
 		call *api.Call
 		code int
 	}{
+		"a slash":       {undecoded, 400},
+		"an escape":     {asked("/apis/g/v1/things/a%2Fstatus"), 200}, // that was sent as %252F
 		"dots":          {asked("/apis/g/v1/namespaces/a/things/../../b/things"), 400},
 		"a dot at last": {asked("/apis/g/v1/namespaces/a/."), 400},
 		"more dots":     {asked("/apis/g/v1/things/..."), 200},

@@ -69,6 +69,9 @@ type Request struct {
 	Impersonate *Impersonation
 	// Upgrade: the client wants another protocol on its connection.
 	Upgrade bool
+	// Undecoded: Path is as it was sent, as an escape in it stands for a slash. Who reads
+	// it elsewhere may take that for a border between segments.
+	Undecoded bool
 	// Memory is where documents have that of large replies from; nil for any.
 	Memory Memory
 

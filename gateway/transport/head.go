@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"net/http"
+	"net/url"
 
 	"github.com/valyala/fasthttp"
 )
@@ -79,8 +80,17 @@ func (f *headLook) request(h *fasthttp.RequestHeader) {
 		f.wrong, f.code = "the HTTP version is neither 1.0 nor 1.1", http.StatusHTTPVersionNotSupported
 		return
 	}
+	if f.wrong != "" {
+		return
+	}
+	if path := rawPath(h); bytes.Contains(path, []byte("%")) {
+		if _, err := url.PathUnescape(string(path)); err != nil {
+			f.wrong = "the path has a percent sign without two hexadecimal digits after it"
+			return
+		}
+	}
 	uri := h.RequestURI()
-	if len(uri) == 0 || uri[0] == '/' || f.wrong != "" {
+	if len(uri) == 0 || uri[0] == '/' {
 		return
 	}
 	switch _, absolute := withoutHost(uri); {

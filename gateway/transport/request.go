@@ -40,7 +40,8 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	if head.wrong != "" {
 		ctx.SetConnectionClose()
 		discardRest(ctx)
-		s.refuse(ctx, Refusal{Method: string(ctx.Method()), Path: path(&ctx.Request.Header), Code: cmp.Or(head.code, http.StatusBadRequest), Message: head.wrong})
+		at, _ := path(&ctx.Request.Header)
+		s.refuse(ctx, Refusal{Method: string(ctx.Method()), Path: at, Code: cmp.Or(head.code, http.StatusBadRequest), Message: head.wrong})
 		return
 	}
 	r := s.request(ctx)
@@ -70,8 +71,9 @@ func (s *Server) request(ctx *fasthttp.RequestCtx) *api.Request {
 	if ours {
 		last, counted = &c.said, c.counted
 	}
+	at, decoded := path(h)
 	r := &api.Request{
-		Path: path(h), Query: string(ctx.URI().QueryString()),
+		Path: at, Undecoded: !decoded, Query: string(ctx.URI().QueryString()),
 		Method: last.method.of(h.Method()), Accept: last.accept.of(joined(h, fasthttp.HeaderAccept)),
 		AcceptEncoding: last.acceptEncoding.of(joined(h, fasthttp.HeaderAcceptEncoding)),
 		ContentType:    last.contentType.of(h.ContentType()), UserAgent: last.userAgent.of(h.UserAgent()),
@@ -150,26 +152,26 @@ func joined(h *fasthttp.RequestHeader, name string) []byte {
 // path is the decoded path, in which no segment has a meaning of its own: an
 // encoded slash, which would move the borders of the segments, leaves the path
 // as it was sent, and so addresses nothing.
-func path(h *fasthttp.RequestHeader) string {
-	raw := rawPath(h)
+func path(h *fasthttp.RequestHeader) (path string, decoded bool) {
+	raw := string(rawPath(h))
 	if !strings.ContainsRune(raw, '%') {
-		return raw
+		return raw, true
 	}
-	decoded, err := url.PathUnescape(raw)
-	if err != nil || strings.Count(decoded, "/") != strings.Count(raw, "/") {
-		return raw
+	path, err := url.PathUnescape(raw)
+	if err != nil || strings.Count(path, "/") != strings.Count(raw, "/") {
+		return raw, false
 	}
-	return decoded
+	return path, true
 }
 
-// rawPath is the path as it was sent.
-func rawPath(h *fasthttp.RequestHeader) string {
+// rawPath is the path as it was sent, in the memory of the head.
+func rawPath(h *fasthttp.RequestHeader) []byte {
 	uri := h.RequestURI()
 	if len(uri) > 0 && uri[0] != '/' {
 		uri, _ = withoutHost(uri)
 	}
 	path, _, _ := bytes.Cut(uri, []byte("?"))
-	return string(path)
+	return path
 }
 
 // refusals are the answers to what never became a request. What was sent is

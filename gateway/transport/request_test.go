@@ -82,7 +82,7 @@ func TestRequest_PathIsNotRewritten(t *testing.T) {
 		"/a//b":                 "/a//b",
 		"/a/../b":               "/a/../b",
 		"/a/%2e%2e/b":           "/a/../b",
-		"/a%zz":                 "/a%zz",
+		"/a%252Fb":              "/a%2Fb",
 		"/a+b":                  "/a+b",
 		"/%ff":                  "/\xff",
 		"/a%3Fb?c":              "/a?b",
@@ -91,6 +91,21 @@ func TestRequest_PathIsNotRewritten(t *testing.T) {
 		replies := r.raw("GET " + path + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
 		if len(replies) != 1 || text(t, replies[0]) != want {
 			t.Errorf("%s: %v, want %q", path, replies, want)
+		}
+	}
+}
+
+// What was not decoded is told apart from what only looks so, and what nobody can decode
+// is no request.
+func TestRequest_EscapesOfPaths(t *testing.T) {
+	r := run(t, func(r *api.Request) *reply.Response { return ok(fmt.Sprint(r.Undecoded)) })
+	for path, want := range map[string]string{
+		"/a%2Fb": "true", "/a%20b%2fc": "true", "https://h/a%2fb": "true", "/a%252Fb": "false", "/a%20b": "false", "/a?b%2Fc": "false", "/a?%zz": "false",
+		"/a%zz": "400", "/a%2": "400", "/a%": "400", "/a%2Fb%": "400", "https://h/%zz": "400",
+	} {
+		replies := r.raw("GET " + path + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+		if len(replies) != 1 || want != fmt.Sprint(replies[0].StatusCode) && text(t, replies[0]) != want {
+			t.Errorf("%s: %v, want %s", path, replies, want)
 		}
 	}
 }
