@@ -123,6 +123,25 @@ func TestHeadersOfRepliesStayApart(t *testing.T) {
 	}
 }
 
+// The reply to a HEAD has the length that the server says, or none, and no body that
+// anybody waits for.
+func TestRepliesToAHeadSayTheLength(t *testing.T) {
+	for text, want := range map[string]int{"Content-Length: 5": 5, "Content-Length: 0": 0, "X: y": -1, "Transfer-Encoding: chunked": -1} {
+		for _, subresource := range []string{"", "log"} {
+			c := asked("/apis/g/v1/things/a")
+			c.Method, c.Info = "HEAD", api.Info{Verb: "get", Resource: true, Subresource: subresource}
+			resp := saying(t, "HTTP/1.1 200 OK\r\n"+text+"\r\n\r\n").Serve(t.Context(), c)
+			got := -1
+			if resp.Write != nil {
+				got = resp.Length
+			}
+			if got != want || resp.Code != 200 || resp.Reader != nil || resp.Stream != nil {
+				t.Errorf("%s: length %d, %+v", text, got, resp)
+			}
+		}
+	}
+}
+
 // A conversation and what is followed last, as a watch does; the rest has a time.
 func TestWhatIsFollowedLasts(t *testing.T) {
 	b := behind(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "line\n") })

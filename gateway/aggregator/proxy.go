@@ -66,11 +66,24 @@ func (b *server) Serve(ctx context.Context, c *api.Call) *reply.Response {
 	}
 	out := &reply.Response{Code: resp.StatusCode, ContentType: resp.Header.Get("Content-Type"), Headers: headers(resp.Header)}
 	body := &passed{ReadCloser: resp.Body, end: end}
-	if c.Lasts() && c.Method != http.MethodHead && resp.StatusCode == http.StatusOK {
+	if c.Method == http.MethodHead {
+		_ = body.Close() // nothing is in it
+		return ofLength(out, resp.ContentLength)
+	}
+	if c.Lasts() && resp.StatusCode == http.StatusOK {
 		return streamed(c, out, body)
 	}
 	body.timer = time.AfterFunc(cmp.Or(c.Timeout, time.Minute), end)
 	out.Reader = body
+	return out
+}
+
+// ofLength makes out the reply to a HEAD: of a body that is not sent, whose length the
+// server may not have said.
+func ofLength(out *reply.Response, n int64) *reply.Response {
+	if n >= 0 {
+		out.Length, out.Write = int(n), func(io.Writer) error { return nil }
+	}
 	return out
 }
 

@@ -186,6 +186,20 @@ func TestReply_WholeRepliesAreBounded(t *testing.T) {
 	}
 }
 
+// The reply to a HEAD may say a length, though nothing of it is sent, or none.
+func TestReply_LengthOfWhatIsNotSent(t *testing.T) {
+	r := run(t, func(r *api.Request) *reply.Response {
+		if r.Path == "/none" {
+			return &reply.Response{Code: 200, ContentType: "text/plain"}
+		}
+		return &reply.Response{Code: 200, ContentType: "text/plain", Length: 1 << 20, Write: func(io.Writer) error { return nil }}
+	})
+	all := r.raw("HEAD /none HTTP/1.1\r\nHost: h\r\n\r\nHEAD /some HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+	if len(all) != 2 || all[0].Header.Get("Content-Length") != "" || all[1].Header.Get("Content-Length") != "1048576" {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestReply_PipelinedRequestsAreAnsweredInOrder(t *testing.T) {
 	r := run(t, func(r *api.Request) *reply.Response { return ok(r.Path) })
 	var send strings.Builder
