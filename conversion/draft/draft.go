@@ -125,9 +125,10 @@ type unit struct {
 	sure bool
 	// needed tells that objects without it are not valid.
 	needed bool
-	// whole tells that the field above it is no unit.
-	whole bool
-	words []string
+	// whole tells that the field above it is no unit, and lone that there is nothing else in
+	// that.
+	whole, lone bool
+	words       []string
 	// common tells that others of its pool have its name, so that this says little.
 	common bool
 	// heir is a field of both versions that is called after it, "" for none.

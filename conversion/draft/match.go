@@ -114,11 +114,15 @@ func (w *work) accept(couples []couple) {
 	w.move(c.a.steps, c.b.steps, op)
 	if op, ok := c.unit(); ok {
 		w.add(op, nil)
-		return
+	} else {
+		w.walk(c.b.steps, c.a.s, c.b.s, len(c.b.steps))
 	}
-	w.walk(c.b.steps, c.a.s, c.b.s, len(c.b.steps))
-	if c.b.needed && !c.a.needed && samePlace(c.a, c.b) {
-		w.add(w.require(c.b.steps, c.b.s), nil)
+	switch op := w.require(c.b.steps, c.b.s); {
+	case !c.b.needed || c.a.needed || c.b.lone: // what has nothing else is not there without it
+	case samePlace(c.a, c.b):
+		w.add(op, nil)
+	default: // when all that goes there is there
+		w.last = append(w.last, op)
 	}
 }
 

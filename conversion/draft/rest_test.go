@@ -115,7 +115,15 @@ func TestNeededFieldsGetValues(t *testing.T) {
 	expectGuess(t, "in an object that something moves into",
 		`{"spec":{"type":"object","properties":{"storageClassName":{"type":"string"}}}}`,
 		`{"spec":{"type":"object","properties":{"storage":{"type":"object","required":["size","more","storageClassName"],"properties":{"storageClassName":{"type":"string"},"size":{"type":"integer"},"more":{"type":"object","required":["x"],"properties":{"x":{"type":"integer"}}}}}}}}`,
-		"spec.storage: restore", "spec.storage.more: v2 requires it and has no default, and no value is known that is valid: add one?", "spec.storage.size: default 0?", "spec.storageClassName: move to spec.storage.storageClassName | spec.storageClassName is spec.storage.size (24%)")
+		"spec.storage: restore", "spec.storage.more: v2 requires it and has no default, and no value is known that is valid: add one?", "spec.storage.size: default 0?", "spec.storageClassName: move to spec.storage.storageClassName | spec.storageClassName is spec.storage.size (24%)", `spec.storage.storageClassName: default ""?`)
+	const port = `"port":{"type":"integer"}`
+	expectGuess(t, "where others that moved are without it",
+		`{"host":{"type":"string"},`+port+`}`, `{"endpoint":{"type":"object","required":["host"],"properties":{"host":{"type":"string"},`+port+`}}}`,
+		"endpoint: restore? | host is endpoint.host (76%) | host is endpoint.port (23%) | port is endpoint.host (23%)", "host: move to endpoint.host? | host is endpoint.port (23%) | port is endpoint.host (23%)", "port: move to endpoint.port?", `endpoint.host: default ""?`)
+	expectGuess(t, "where nothing else is", `{"host":{"type":"string"}}`, `{"endpoint":{"type":"object","required":["host"],"properties":{"host":{"type":"string"}}}}`,
+		"endpoint: restore? | host is endpoint.host (76%)", "host: move to endpoint.host?")
+	expectGuess(t, "that have a unit", `{"spec":{"type":"object","properties":{"timeoutSeconds":{"type":"integer"}}}}`, `{"spec":{"type":"object","required":["timeout"],"properties":{"timeout":{"type":"string"}}}}`,
+		"spec.timeoutSeconds: rename to timeout?", "spec.timeout: unit s?", `spec.timeout: default ""?`)
 	expectGuess(t, "which was optional",
 		`{"spec":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer","default":1},"c":{"type":"integer"},"d":{"type":"integer"}},"required":["d"]}}`,
 		`{"spec":{"type":"object","required":["a","b","c","d"],"properties":{"a":{"type":"integer"},"b":{"type":"integer"},"c":{"type":"integer","default":1},"d":{"type":"integer"}}}}`,

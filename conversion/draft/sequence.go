@@ -11,6 +11,8 @@ type sequence struct {
 	// before are those that come before all others, and after those that come last.
 	ops           []placed
 	before, after []Op
+	// last are those that follow even them: values of what is needed where others moved.
+	last []Op
 	// cut tells that not all was compared, or written down.
 	cut bool
 }
@@ -50,7 +52,7 @@ func (s *sequence) ordered() []Op {
 	for _, p := range s.ops {
 		all = append(append(all, p.Op), p.behind...)
 	}
-	all = append(all, s.after...)
+	all = append(append(all, s.after...), s.last...)
 	n := 0
 	return slices.DeleteFunc(all, func(op Op) bool {
 		if op.Rule == (rules.Rule{}) {

@@ -172,3 +172,32 @@ func TestValuesOfEnumsAreMatched(t *testing.T) {
 		}
 	}
 }
+
+// What else a schema asks for is told at the field, by its names.
+func TestStricterSchemasAreTold(t *testing.T) {
+	for _, c := range []struct{ a, b, want string }{
+		{`"type":"array","items":{"type":"string"}`, `"type":"array","maxItems":3,"minItems":1,"uniqueItems":true,"items":{"type":"string"}`, "maxItems, minItems, uniqueItems"},
+		{`"type":"array","maxItems":4,"minItems":1`, `"type":"array","maxItems":3,"minItems":2`, "maxItems, minItems"},
+		{`"type":"array","maxItems":3,"minItems":2`, `"type":"array","maxItems":4,"minItems":1`, ""},
+		{`"type":"array"`, `"type":"array","minItems":0`, ""},
+		{`"type":"object"`, `"type":"object","maxProperties":3,"minProperties":1`, "maxProperties, minProperties"},
+		{`"type":"object","additionalProperties":{"type":"string"}`, `"type":"object","additionalProperties":{"type":"string"},"maxProperties":3`, "maxProperties"},
+		{`"type":"string","nullable":true`, `"type":"string"`, "nullable"},
+		{`"type":"string"`, `"type":"string","nullable":true`, ""},
+		{`"type":"string"`, `"type":"string","format":"date-time"`, "format"},
+		{`"type":"string","format":"date-time"`, `"type":"string"`, ""},
+		{`"type":"integer"`, `"type":"integer","format":"int64"`, ""},
+		{`"type":"integer","format":"int64"`, `"type":"integer","format":"int32"`, "format"},
+		{`"type":"integer"`, `"type":"integer","multipleOf":5`, "multipleOf"},
+		{`"type":"integer","multipleOf":5`, `"type":"integer","multipleOf":5`, ""},
+		{`"type":"integer","minimum":0,"maximum":9`, `"type":"integer","minimum":0,"maximum":9,"exclusiveMinimum":true,"exclusiveMaximum":true`, "exclusiveMaximum, exclusiveMinimum"},
+		{`"type":"string","x-kubernetes-validations":[{"rule":"self != 'a'"}]`, `"type":"string","x-kubernetes-validations":[{"rule":"self != 'a'"},{"rule":"self != 'b'"}]`, "x-kubernetes-validations"},
+		{`"type":"string","x-kubernetes-validations":[{"rule":"self != 'a'"}]`, `"type":"string","x-kubernetes-validations":[{"rule":"self != 'a'","message":"no a"}]`, ""},
+	} {
+		var want []string
+		if c.want != "" {
+			want = []string{"f: v2 asks for more than v1, so that some values may not be valid there: " + c.want + "?"}
+		}
+		expectGuess(t, c.b, `{"f":{`+c.a+`}}`, `{"f":{`+c.b+`}}`, want...)
+	}
+}

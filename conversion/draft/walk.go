@@ -16,6 +16,9 @@ func (w *work) walk(at []string, a, b *schema, level int) {
 		w.cut = w.cut || a != nil && b != nil
 		return
 	}
+	if all := stricter(a, b); len(all) > 0 && kind(a) == kind(b) {
+		w.remark(at, "%s asks for more than %s, so that some values may not be valid there: %s", w.to, w.from, strings.Join(all, ", "))
+	}
 	switch {
 	case kind(a) != kind(b):
 		w.retype(at, a, b)
@@ -120,7 +123,9 @@ func (w *work) gather(into *pool, steps []string, s *schema, needed bool, level 
 	*into = append(*into, u)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		one := s.Properties[name]
-		w.gather(into, below(steps, name), &one, slices.Contains(s.Required, name), level+1, false)
+		if in := w.gather(into, below(steps, name), &one, slices.Contains(s.Required, name), level+1, false); in != nil {
+			in.lone = len(s.Properties) == 1
+		}
 	}
 	return u
 }
