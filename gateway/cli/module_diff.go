@@ -21,8 +21,8 @@ func newModuleDiff(tools workbench.Tools) *cobra.Command {
 			"ConversionRules, and report every field whose value differs, with the number of objects\n" +
 			"and the two values in the first of these. Without -f, the objects are generated from\n" +
 			"the schemas; every run generates the same ones. No server is needed.\n\n" +
-			"The status is 0 if all results are the same, 1 if not, and 2 if the command line\n" +
-			"is wrong.",
+			"The status is 0 if all results are the same, 1 if not or if neither converts any of\n" +
+			"the objects, and 2 if the command line is wrong.",
 		Example: "  wasmgate module diff old.wasm new.wasm --crd crd.yaml -f live.yaml\n" +
 			"  wasmgate module diff rules.yaml new.wasm --crd crd.yaml --objects 1000 -o json",
 		Args:              arguments(2, 2),
@@ -51,10 +51,15 @@ func newModuleDiff(tools workbench.Tools) *cobra.Command {
 			} else {
 				err = printCompared(cmd.OutOrStdout(), found)
 			}
-			if err == nil && len(found.Places) > 0 {
+			switch {
+			case err != nil:
+				return err
+			case len(found.Places) > 0:
 				return &outcome{statusFound, fmt.Sprintf("%s and %s differ", args[0], args[1])}
+			case found.Neither > 0 && found.Neither == found.Conversions:
+				return &outcome{statusFound, fmt.Sprintf("neither %s nor %s converts any of the objects", args[0], args[1])}
 			}
-			return err
+			return nil
 		},
 	}
 	corpus.add(cmd)
@@ -74,6 +79,10 @@ func printCompared(out io.Writer, found workbench.Compared) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d conversions, %d the same\n", found.Conversions, found.Same)
+	neither := ""
+	if found.Neither > 0 {
+		neither = fmt.Sprintf(", %d that neither makes: %s", found.Neither, shown(found.Said))
+	}
+	_, err := fmt.Fprintf(out, "%d conversions, %d the same%s\n", found.Conversions, found.Same, neither)
 	return err
 }

@@ -45,6 +45,8 @@ func TestWhatIsMeasuredIsPrinted(t *testing.T) {
 		{bench{compared: differ}, []string{"diff", wasm, wasm, "--crd", crd, "-f", objects}, 1, "v1:v2   spec.a   2         \"x\"   (nothing)\n3 conversions, 1 the same\n"},
 		{bench{compared: differ}, []string{"diff", wasm, wasm, "--crd", crd, "-o", "json"}, 1, `"count": 2`},
 		{bench{compared: workbench.Compared{Conversions: 1, Same: 1}}, []string{"diff", wasm, wasm, "--crd", crd}, 0, "1 conversions, 1 the same"},
+		{bench{compared: workbench.Compared{Conversions: 3, Same: 2, Neither: 1, Said: "v1 to v2: no"}}, []string{"diff", wasm, wasm, "--crd", crd}, 0, "3 conversions, 2 the same, 1 that neither makes: v1 to v2: no\n"},
+		{bench{compared: workbench.Compared{Conversions: 2, Neither: 2, Said: "v1 to v2: no"}}, []string{"diff", wasm, wasm, "--crd", crd}, 1, "2 conversions, 0 the same, 2 that neither makes: v1 to v2: no\n"},
 		{bench{}, []string{"diff", wasm, "--crd", crd}, 2, "an argument is missing"},
 		{bench{}, []string{"diff", wasm, wasm, "--crd", crd, "-f", written(t, "none.yaml", "---\n")}, 2, "there are no objects in"},
 		{bench{answer: workbench.Answer{Hook: "h", Reply: `{"a":1}`, Log: []string{"said"}, Fuel: 5, Memory: 6}}, []string{"run", wasm, "-f", written(t, "r.yaml", "kind: A")}, 0, "log: said\n{\n    \"a\": 1\n}\nh: 5 fuel, 6 bytes of memory, 0s\n"},

@@ -95,10 +95,13 @@ type Comparison struct {
 
 // Compared is where two modules differ.
 type Compared struct {
-	// Conversions is how many were made by both, and Same how many came out the same.
-	Conversions int            `json:"conversions"`
-	Same        int            `json:"same"`
-	Places      []ComparedPath `json:"places,omitempty"`
+	// Conversions is how many both were asked for, and Same how many came out the same.
+	Conversions int `json:"conversions"`
+	Same        int `json:"same"`
+	// Neither is how many neither made, and Said what the first said of the first such.
+	Neither int            `json:"neither,omitempty"`
+	Said    string         `json:"said,omitempty"`
+	Places  []ComparedPath `json:"places,omitempty"`
 }
 
 // ComparedPath is a field that comes out otherwise, with how often that happens.

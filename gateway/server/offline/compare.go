@@ -61,7 +61,11 @@ func (w *comparing) one(ctx context.Context, from, to *crd.Version, obj []byte) 
 	w.out.Conversions++
 	var all []proof.Difference
 	switch {
-	case errA != nil && errB != nil: // neither does
+	case errA != nil && errB != nil: // which says nothing of how they convert
+		if w.out.Neither++; w.out.Neither == 1 {
+			w.out.Said = fmt.Sprintf("%s to %s: %s", from.Name, to.Name, errA)
+		}
+		return nil
 	case errA != nil || errB != nil:
 		all = []proof.Difference{{Field: fails, A: said(errA), B: said(errB)}}
 	default:
