@@ -49,10 +49,12 @@ func (p Project) golang() ([]File, error) {
 	return []File{{"go.mod", p.goMod()}, {"conversion.go", text}, {"steps.go", steps}, {"module.yaml", p.object()}}, nil
 }
 
-// names are what the two directions are called.
+// names are what the two directions are called. Versions may have dashes, and names in Go
+// have none: v1-a is v1_a.
 func names(d draft.Draft) (there, back string) {
-	title := func(version string) string { return strings.ToUpper(version[:1]) + version[1:] }
-	return d.From + "To" + title(d.To), d.To + "To" + title(d.From)
+	name := func(version string) string { return strings.ReplaceAll(version, "-", "_") }
+	title := func(version string) string { return strings.ToUpper(version[:1]) + name(version[1:]) }
+	return name(d.From) + "To" + title(d.To), name(d.To) + "To" + title(d.From)
 }
 
 func (p Project) goMod() []byte {

@@ -42,9 +42,6 @@ func full(t *testing.T, language string) Project {
 		}
 		d.Ops = append(d.Ops, op)
 	}
-	if language == Go { // whose names have no dashes
-		d.From = "v1"
-	}
 	return Project{Name: "widgets.x", Language: language, Kind: `Wid"get`, Definition: "widgets.example.com", CRD: []byte("a: b\n"), Drafts: []draft.Draft{d, {From: "v2", To: "v3"}}}
 }
 
