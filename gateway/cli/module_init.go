@@ -92,15 +92,18 @@ func (c *initCommand) run(cmd *cobra.Command, args []string) (err error) {
 			return fmt.Errorf("--sdk %s is no checkout of wasmgate: %w", c.what.SDK, err)
 		}
 	}
-	for file, text := range map[string]*[]byte{c.from: &c.what.From, c.to: &c.what.To} {
-		if file == "" {
+	for _, is := range []struct { // which may be one file
+		name string
+		text *[]byte
+	}{{c.from, &c.what.From}, {c.to, &c.what.To}} {
+		if is.name == "" {
 			continue
 		}
-		if *text, err = os.ReadFile(file); err != nil {
+		if *is.text, err = os.ReadFile(is.name); err != nil {
 			return err
 		}
-		if len(*text) == 0 {
-			return fmt.Errorf("%s is empty", file)
+		if len(*is.text) == 0 {
+			return fmt.Errorf("%s is empty", is.name)
 		}
 	}
 	made, err := c.tools.Draft(cmd.Context(), c.what)

@@ -26,6 +26,9 @@ func TestInitWritesAProject(t *testing.T) {
 	if d := b.drafted; string(d.From) != "old" || string(d.To) != "new" || d.Name != "n" || d.Language != "go" {
 		t.Errorf("asked for %+v", d)
 	}
+	if _, _, err := b.run(t, "module", "init", dir, "--force", "--from", from, "--to", from); err != nil || string(b.drafted.From) != "old" || string(b.drafted.To) != "old" {
+		t.Errorf("one file for both: asked for %+v, %v", b.drafted, err)
+	}
 	if out, exit, _ := b.run(t, "module", "init", dir, "--from", from); exit != 2 || out != "" {
 		t.Errorf("over files that are there: status %d\n%s", exit, out)
 	}
