@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/wasmgate/wasmgate/gateway/cli/manifest"
 	"github.com/wasmgate/wasmgate/gateway/options/workbench"
 )
 
@@ -25,6 +27,8 @@ type convertCommand struct {
 	crdFile      string
 	write, check bool
 	format       output
+	// lost are the comments that a file loses, in words.
+	lost []string
 }
 
 func newConvert(tools workbench.Tools) *cobra.Command {
@@ -34,8 +38,10 @@ func newConvert(tools workbench.Tools) *cobra.Command {
 		Short: "Convert objects in files and folders to another version",
 		Long: "Convert the objects in files, YAML or JSON, to another version of their kind, and\n" +
 			"print them or, with --write, write them back into their files. In YAML files comments,\n" +
-			"order and unchanged lines stay as they are. In folders, all files that end with .yaml,\n" +
-			".yml or .json are read.\n\n" +
+			"order and unchanged lines stay as they are. Comments of fields that are replaced or\n" +
+			"removed are lost, and all comments of what has to be written anew, such as values with\n" +
+			"anchors: they are named on the standard error. In folders, all files that end with\n" +
+			".yaml, .yml or .json are read.\n\n" +
 			"A gateway converts them with the converter that its CustomResourceDefinition names. The\n" +
 			"objects need not exist there, but you need permission to get objects of their kind.\n" +
 			"Objects of kinds that the gateway does not serve at that version stay as they are.\n\n" +
@@ -127,6 +133,9 @@ func (c *convertCommand) give(out, errOut io.Writer, files []manifestFile, conve
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
+		for _, lost := range c.lost {
+			fmt.Fprintf(errOut, "%s: %s\n", f.name, shown(lost))
+		}
 		for _, p := range problems {
 			fmt.Fprintf(errOut, "%s: %s\n", f.name, shown(p))
 		}
@@ -163,6 +172,7 @@ func (c *convertCommand) give(out, errOut io.Writer, files []manifestFile, conve
 // texts are the documents of a file as they are to be. They take what they need of
 // converted.
 func (c *convertCommand) texts(f manifestFile, converted *[]workbench.Converted) (texts [][]byte, changed bool, problems []string, err error) {
+	c.lost = nil
 	for i, d := range f.documents {
 		text := d.text
 		if d.object == nil {
@@ -184,6 +194,9 @@ func (c *convertCommand) texts(f manifestFile, converted *[]workbench.Converted)
 			default:
 				if text, err = d.with(is.Object); err != nil {
 					return nil, false, nil, err
+				}
+				if lost := manifest.LostComments(d.text, text); len(lost) > 0 {
+					c.lost = append(c.lost, fmt.Sprintf("document %d: comments are lost: %s", i+1, strings.Join(lost, " ")))
 				}
 			}
 		}

@@ -55,6 +55,7 @@ func TestWaitingForInputIsInterrupted(t *testing.T) {
 func TestConvertOfFiles(t *testing.T) {
 	wasm, b := written(t, "m.wasm", "wasm"), &bench{}
 	one, bad := written(t, "o.yaml", "apiVersion: v0 # x\n"), written(t, "bad.yaml", "a: bad\n")
+	lossy := written(t, "l.yaml", "# of it\n{apiVersion: v0} # y\n")
 	convert := func(args ...string) (string, int, error) {
 		return b.run(t, append([]string{"convert", "--to-version", "v1", "--module", wasm}, args...)...)
 	}
@@ -71,6 +72,7 @@ func TestConvertOfFiles(t *testing.T) {
 		{"one that is JSON", []string{"-f", written(t, "o.json", `{"apiVersion":"v0"}`)}, 0, "{\n    \"apiVersion\": \"v1\"\n}\n"},
 		{"some", []string{"-f", one, "-f", written(t, "p.yaml", tabs)}, 0, "apiVersion: v1 # x\n---\n" + strings.Replace(tabs, `"v0"`, "v1", 1)},
 		{"one that cannot be converted", []string{"-f", bad}, 1, bad + ": document 1: it cannot\n"},
+		{"comments that are lost", []string{"-f", lossy}, 0, lossy + ": document 1: comments are lost: # of it # y\napiVersion: v1\n"},
 		{"no flags", nil, 2, ""},
 		{"no such file", []string{"-f", "none.yaml"}, 2, ""},
 		{"no YAML", []string{"-f", written(t, "p.yaml", "a: b: c")}, 2, ""},

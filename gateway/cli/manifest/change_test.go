@@ -128,3 +128,19 @@ func FuzzChange(f *testing.F) {
 		}
 	})
 }
+
+// What a changed document has no more of its comments is told, line by line.
+func TestLostCommentsAreTold(t *testing.T) {
+	for _, c := range []struct{ before, after, want string }{
+		{"# a\nx: 1 # b\n", "# a\nx: 2 # b\n", ""},
+		{"# a\n# c\nx: 1 # b\n", "# a\nx: 2\n", "# c|# b"},
+		{"x: 1 # a\ny: 2 # a\n", "x: 1 # a\n", "# a"},
+		{"x: 1\n# end\n", "x: 2\n", "# end"},
+		{"s: |\n  # no comment\n", "s: y\n", ""},
+		{"x: [ # a\n", "x: 1\n", ""},
+	} {
+		if got := strings.Join(manifest.LostComments([]byte(c.before), []byte(c.after)), "|"); got != c.want {
+			t.Errorf("%q to %q: %q, want %q", c.before, c.after, got, c.want)
+		}
+	}
+}
