@@ -60,6 +60,7 @@ func (w *work) restore(u *unit) {
 		return
 	}
 	op.Restore = &rules.Keep{Field: op.At, Annotation: annotation(u.steps)}
+	op.limited(u.s)
 	w.early(u.steps, op)
 }
 
@@ -93,6 +94,7 @@ func (w *work) keep(u *unit) {
 		return
 	}
 	op.Keep = &rules.Keep{Field: op.At, Annotation: annotation(u.steps)}
+	op.limited(u.s)
 	w.after = append(w.after, op)
 }
 

@@ -151,3 +151,36 @@ func TestFieldsThatMakeRoom(t *testing.T) {
 	expectGuess(t, "in items", `{"l":{"type":"array","items":{"type":"object","properties":{"f":{"type":"string"}}}}}`, `{"l":{"type":"array","items":{"type":"object","properties":{"f":{"type":"object"}}}}}`,
 		"l[*].f: rename to fOfV1?", "l[*].f: v1 has nothing like it, and annotations keep nothing of items: at v1 it is lost? | "+other, "l[*].fOfV1: remove? | "+other)
 }
+
+// What is kept and may be too large for annotations is told, and leaves no doubt of what it is.
+func TestKeptFieldsWithoutBoundsAreTold(t *testing.T) {
+	const text = `{"type":"string"}`
+	for s, want := range map[string]bool{
+		text:                                    false,
+		`{"type":"array","items":` + text + `}`: true,
+		`{"type":"array","maxItems":3,"items":` + text + `}`:                                         false,
+		`{"type":"array","maxItems":3,"items":{"type":"array","items":` + text + `}}`:                true,
+		`{"type":"object","additionalProperties":` + text + `}`:                                      true,
+		`{"type":"object","maxProperties":3,"additionalProperties":` + text + `}`:                    false,
+		`{"type":"object","x-kubernetes-preserve-unknown-fields":true}`:                              true,
+		`{"type":"object","properties":{"a":` + text + `}}`:                                          false,
+		`{"type":"object","properties":{"a":{"type":"object","additionalProperties":` + text + `}}}`: true,
+	} {
+		with, without := Version{"v1", specWith(t, `"z":`+s)}, Version{"v2", specWith(t, `"other":{"type":"boolean"}`)}
+		for _, d := range []Draft{Between(with, without), Between(without, with)} {
+			found := false
+			for _, op := range d.Ops {
+				if op.At != "spec.z" {
+					continue
+				}
+				found = true
+				if is := strings.Contains(op.Why, "256 KiB"); is != want || !op.Certain {
+					t.Errorf("%s: %+v", s, op)
+				}
+			}
+			if !found {
+				t.Errorf("%s: %+v", s, d.Ops)
+			}
+		}
+	}
+}

@@ -39,3 +39,29 @@ func atLeast(a, b *int64) bool { return b != nil && *b > 0 && (a == nil || *b > 
 
 // equal tells whether two bounds are there, and are one.
 func equal(a, b *float64) bool { return a != nil && b != nil && *a == *b }
+
+// limited says of an operation that keeps a list or an object that this may be too large.
+func (op *Op) limited(s *schema) {
+	if boundless(s, maxLevels) {
+		op.Why += "; annotations have 256 KiB in all, and its schema does not bound it: objects with more are not converted"
+	}
+}
+
+// boundless tells whether a list or a map, or one within so many levels of an object, may have
+// any number of items.
+func boundless(s *schema, levels int) bool {
+	switch {
+	case s == nil || levels == 0:
+		return false
+	case kind(s) == "array":
+		return s.MaxItems == nil || boundless(items(s), levels-1)
+	case isMap(s) || preserves(s):
+		return s.MaxProperties == nil || s.AdditionalProperties != nil && boundless(s.AdditionalProperties.Schema, levels-1)
+	}
+	for _, one := range s.Properties {
+		if boundless(&one, levels-1) {
+			return true
+		}
+	}
+	return false
+}
