@@ -36,6 +36,11 @@ func HubOf[H any](kind, version string, empty func() H) Hub[H] {
 // what the Go types do not have is dropped. Of metadata, labels and annotations are what the
 // conversion leaves of them; the rest stays as it is. Between two spokes the way leads over
 // the hub.
+//
+// In two things encoding/json is not what controller-runtime decodes with: a key that differs
+// from a field's in case is taken for it, and whole numbers in an any are float64 and lose
+// digits above 2^53. Where that matters, give the type an UnmarshalJSON, or the field the
+// type json.RawMessage or runtime.RawExtension.
 func (h Hub[H]) Spoke(version string, empty func() Convertible[H]) {
 	h.kind.Convert(version, h.version, func(o *Object) error {
 		from, to := empty(), h.empty()
