@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,10 +65,9 @@ func (Tools) Convert(ctx context.Context, what workbench.Conversion) ([]workbenc
 // opened is an object, or a list as kubectl prints it.
 type opened struct {
 	text []byte
-	// parts are what is converted: the object, or the items of a list, which tree is; nil
-	// where it is none.
+	// parts are what is converted: the object, or the items of a list as they are written.
 	parts [][]byte
-	tree  map[string]any
+	list  bool
 	err   error
 }
 
@@ -87,12 +87,12 @@ func open(own string, obj []byte) opened {
 	if !ok || !slices.ContainsFunc(items, isObject) && len(items) > 0 {
 		return itself
 	}
-	list := opened{text: obj, tree: tree}
-	for _, item := range items {
-		text, err := object.Encode(item)
-		if err != nil {
-			return opened{err: err}
-		}
+	var texts []json.RawMessage // what is not converted stays as it is written, with all digits
+	if err := json.Unmarshal(object.Field(obj, "items"), &texts); err != nil {
+		return opened{err: err}
+	}
+	list := opened{text: obj, list: true}
+	for _, text := range texts {
 		list.parts = append(list.parts, text)
 	}
 	return list
@@ -103,14 +103,14 @@ func (o opened) with(converted []workbench.Converted, version string) ([]byte, e
 	if o.err != nil {
 		return nil, o.err
 	}
-	if o.tree == nil {
+	if !o.list {
 		one := converted[0]
 		if one.Problem != "" {
 			return nil, errors.New(one.Problem)
 		}
 		return one.Object, nil
 	}
-	items, changed := o.tree["items"].([]any), false
+	items, changed := slices.Clone(o.parts), false
 	for i, one := range converted {
 		if one.Problem != "" {
 			return nil, fmt.Errorf("item %d: %s", i+1, one.Problem)
@@ -118,19 +118,37 @@ func (o opened) with(converted []workbench.Converted, version string) ([]byte, e
 		if one.Object == nil || bytes.Equal(one.Object, o.parts[i]) {
 			continue
 		}
-		var err error
-		if items[i], _, err = object.Parse(one.Object); err != nil {
+		if _, _, err := object.Parse(one.Object); err != nil {
 			return nil, fmt.Errorf("item %d: %w", i+1, err)
 		}
-		changed = true
+		items[i], changed = one.Object, true
 	}
 	if !changed {
 		return o.text, nil
 	}
-	if group, _, ok := strings.Cut(fmt.Sprint(o.tree["apiVersion"]), "/"); ok { // a list of the kind, at its items' version
-		o.tree["apiVersion"] = group + "/" + version
-	}
-	return object.Encode(o.tree)
+	return o.listOf(items, version), nil
+}
+
+// listOf is the list with other items, and if it is one of their kind at their version.
+func (o opened) listOf(items [][]byte, version string) []byte {
+	out := []byte{'{'}
+	object.EachField(o.text, func(name string, value []byte) bool {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(object.AppendString(out, name), ':')
+		apiVersion, _ := object.String(value)
+		switch group, _, ok := strings.Cut(apiVersion, "/"); {
+		case name == "items":
+			out = append(append(append(out, '['), bytes.Join(items, []byte{','})...), ']')
+		case name == "apiVersion" && ok:
+			out = object.AppendString(out, group+"/"+version)
+		default:
+			out = append(out, value...)
+		}
+		return true
+	})
+	return append(out, '}')
 }
 
 // isObject tells whether an item of a list is an object that says what it is.

@@ -220,6 +220,8 @@ func TestListsAreConvertedBySomebodyElse(t *testing.T) {
 	var want []workbench.Converted
 	for _, c := range []struct{ in, out, problem string }{
 		{`{"apiVersion":"v1","items":[{"apiVersion":"g/v0","kind":"A"},{"apiVersion":"v1","kind":"B"}],"kind":"List"}`, `{"apiVersion":"v1","items":[{"apiVersion":"g/v1","kind":"A"},{"apiVersion":"v1","kind":"B"}],"kind":"List"}`, ""},
+		{`{"kind":"List","apiVersion":"v1","metadata":{"n":1.0},"items":[{"apiVersion":"v1","kind":"B","n":[1.0,1e3,12345678901234567890123,0.10]},{"n":2.50,"apiVersion":"g/v0","kind":"A"}]}`,
+			`{"kind":"List","apiVersion":"v1","metadata":{"n":1.0},"items":[{"apiVersion":"v1","kind":"B","n":[1.0,1e3,12345678901234567890123,0.10]},{"n":2.50,"apiVersion":"g/v1","kind":"A"}]}`, ""},
 		{`{"apiVersion":"g/v0","items":["a"],"kind":"PlayList"}`, `{"apiVersion":"g/v1","items":["a"],"kind":"PlayList"}`, ""},
 		{`{"apiVersion":"v1","items":[{"apiVersion":"g/v0","kind":"A"},{"apiVersion":"g/v0","kind":"bad"}],"kind":"List"}`, "", "item 2: it cannot"},
 		{`{"apiVersion":"v1","items":[{"apiVersion":"g/v0","kind":"A"},{"apiVersion":"g/v0","kind":"broken"}],"kind":"List"}`, "", "item 2: unexpected end of JSON input"},
