@@ -1,11 +1,20 @@
 package plugin_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wasmgate/wasmgate/admission"
+	"github.com/wasmgate/wasmgate/admission/plugin"
+	"github.com/wasmgate/wasmgate/gateway/resource"
+	"github.com/wasmgate/wasmgate/gateway/resource/local"
 )
 
 func TestPodsGetAPriority(t *testing.T) {
@@ -73,6 +82,28 @@ func TestOnePriorityClassIsTheDefault(t *testing.T) {
 		if _, got := w.write(priorityClasses, c.name, c.body, false); got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.what, got, c.want)
 		}
+	}
+}
+
+// relabelled is an update of a class that is the default already.
+type relabelled struct{ admission.Attributes }
+
+func (relabelled) GetResource() schema.GroupVersionResource { return priorityClasses.WithVersion("v1") }
+func (relabelled) GetSubresource() string                   { return "" }
+func (relabelled) GetOperation() admission.Operation        { return admission.Update }
+func (relabelled) GetObject() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "usual2", "labels": map[string]any{"a": "b"}}, "value": int64(9), "globalDefault": true}}
+}
+func (r relabelled) GetOldObject(context.Context) (*unstructured.Unstructured, error) {
+	return r.GetObject(), nil
+}
+
+// Of two classes that two gateways made the default at a time both can be changed and go.
+func TestOneOfTwoDefaultClassesCanBeChanged(t *testing.T) {
+	w := newWorld(t)
+	w.must(priorityClasses, "", `{"metadata":{"name":"usual"},"value":1,"globalDefault":true}`)
+	if err := (plugin.Priority{Classes: local.New(w.Engine.Engine, resource.Component("test"))}).Validate(t.Context(), relabelled{}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -130,16 +130,21 @@ func isUsual(class *unstructured.Unstructured) bool {
 }
 
 // Validate implements [admission.Validator]: a class is not made the default beside another.
+// One that is there beside another already, as two gateways may make them at a time, can be
+// changed and go.
 func (p Priority) Validate(ctx context.Context, a admission.Attributes) error {
 	class, operation := a.GetObject(), a.GetOperation()
 	if a.GetResource().GroupResource() != priorityClasses || a.GetSubresource() != "" || operation != admission.Create && operation != admission.Update || !isUsual(class) {
 		return nil
 	}
+	if old, err := a.GetOldObject(ctx); err != nil || old != nil && isUsual(old) {
+		return err
+	}
 	if err := p.Classes.Fresh(ctx); err != nil { // what was marked a moment ago counts
 		return err
 	}
 	usual, err := p.usual(ctx)
-	if err != nil || usual.name == "" || operation == admission.Update && usual.name == class.GetName() {
+	if err != nil || usual.name == "" {
 		return err
 	}
 	return apierrors.NewForbidden(priorityClasses, class.GetName(), fmt.Errorf("PriorityClass %s is already marked as default. Only one default can exist", usual.name))

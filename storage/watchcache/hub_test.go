@@ -252,37 +252,46 @@ func TestHubPassesByWhoIsReading(t *testing.T) {
 	})
 }
 
-// Who closes is not looked for among all others that follow the same, under the lock
-// that the hub tells of events with.
-func TestHubCloseLooksAtNobodyElse(t *testing.T) {
+// Who closes leaves the others where they are, and nothing behind.
+func TestHubCloseLeavesTheOthers(t *testing.T) {
 	c := New[string](nil, options())
 	b := c.Bucket("a/x")
 	h := coloured(b)
-	// closing is how long it takes 1,000 to close of so many, at best.
-	closing := func(all int) time.Duration {
-		best := time.Hour
-		for range 3 {
-			followers := make([]*Follower[string, string], all)
-			for i := range followers {
-				followers[i] = h.Follow(watch(t, b, 0), "red", "green", "red")
-			}
-			began := time.Now()
-			for _, f := range followers[:1000] {
-				f.Close()
-			}
-			best = min(best, time.Since(began))
-			for len(followers) > 1000 {
-				followers[len(followers)-1].Close()
-				followers = followers[:len(followers)-1]
-			}
-			if h.count != 0 || len(h.followers) != 0 {
-				t.Fatalf("%d followers are left, of %d terms", h.count, len(h.followers))
-			}
-		}
-		return best
+	followers := make([]*Follower[string, string], 9)
+	for i := range followers {
+		followers[i] = h.Follow(watch(t, b, 0), "red", "green", "red")
 	}
-	if few, many := closing(1000), closing(50_000); many > 10*few {
-		t.Errorf("1,000 of 50,000 take %v to close, and of 1,000 %v", many, few)
+	for n, i := range []int{4, 0, 8, 1, 7, 3, 2, 6, 5} {
+		followers[i].Close()
+		if left := len(followers) - n - 1; h.count != left || len(h.followers["red"]) != 2*left || len(h.followers["green"]) != left {
+			t.Fatalf("%d followers are left, %d of red and %d of green, want %d", h.count, len(h.followers["red"]), len(h.followers["green"]), left)
+		}
+	}
+	if len(h.followers) != 0 {
+		t.Errorf("%d terms are left", len(h.followers))
+	}
+}
+
+// BenchmarkHubClose is one of 50,000 followers of the same term that closes, under the
+// lock that the hub tells of events with, and another that comes for it.
+func BenchmarkHubClose(b *testing.B) {
+	c := New[string](nil, options())
+	bucket := c.Bucket("a/x")
+	h := coloured(bucket)
+	followers := make([]*Follower[string, string], 50_000)
+	follow := func(i int) {
+		cursor, err := bucket.Watch(0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		followers[i] = h.Follow(cursor, "red")
+	}
+	for i := range followers {
+		follow(i)
+	}
+	for i := 0; b.Loop(); i++ {
+		followers[i%len(followers)].Close()
+		follow(i % len(followers))
 	}
 }
 

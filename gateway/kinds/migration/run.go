@@ -49,7 +49,7 @@ func (j *job) run(ctx context.Context) error {
 			return err
 		}
 		clean := whole && result.Failed == 0 && result.Rewritten == 0
-		if err := j.passEnded(ctx, result, clean); err != nil {
+		if err := j.passEnded(ctx, result, clean, target.custom()); err != nil {
 			return err
 		}
 		if !clean { // nor does a built-in kind's former run know what is stale by now
@@ -134,7 +134,7 @@ func (j *job) pass(ctx context.Context) (migrate.Progress, error) {
 }
 
 // passEnded moves on to the next pass, unless there were too many and none was clean.
-func (j *job) passEnded(ctx context.Context, result migrate.Progress, clean bool) error {
+func (j *job) passEnded(ctx context.Context, result migrate.Progress, clean, custom bool) error {
 	s := &j.state
 	if s.Pass == 1 {
 		s.Total = s.Done
@@ -155,6 +155,8 @@ func (j *job) passEnded(ctx context.Context, result migrate.Progress, clean bool
 			after:   j.retryAfter << (s.FailedPasses - 1),
 			message: gvr.Shorten("trying again: " + describeFailures(s, result.Failures)),
 		}
+	case s.Pass > maxPasses && !clean && !custom:
+		return failf("objects kept being written in another form through %d passes: do all gateways have the same release and the same file of encryption?", maxPasses)
 	case s.Pass > maxPasses && !clean:
 		return failf("objects at other versions than %s kept appearing through %d passes; status.storedVersions was left alone",
 			s.StorageVersion, maxPasses)
