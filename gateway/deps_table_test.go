@@ -273,7 +273,7 @@ var homes = []struct{ library, in, why string }{
 	{"sigs.k8s.io/controller-runtime/pkg/conversion", "examples/convertible", "what an example had before it became a module"},
 	{"k8s.io/component-base", "gateway/metrics", "the metrics of libraries"},
 	{"k8s.io/apiserver", "admission crd gateway/aggregator gateway/audit gateway/server/encryption gateway/discovery gateway/resource gateway/admitting gateway/kinds/quota gateway/authn/structured gateway/authz/structured gateway/server/identity gateway/bounds/flow gateway/bounds/flowcontrol", "whose tokens are believed, the strategies of kinds, conditions in CEL, merges of discovery documents, and encryption"},
-	{"k8s.io/component-helpers", "admission crd/builtin gateway/kinds/rbac", "what a pod needs of all its containers, and what a role lacks"},
+	{"k8s.io/component-helpers", "admission crd/builtin crd/formats gateway/kinds/rbac", "what a pod needs of all its containers, and what a role lacks"},
 	{"k8s.io/client-go", "crd/builtin crd/custom crd/schema gateway/server/hooks/bundles gateway/admitting/guards gateway/aggregator gateway/authz/structured gateway/audit gateway/cli gateway/controller gateway/pki/kubeconfig", "queues, kubeconfigs, table printing, paths of fields, the Go types by kind"},
 	{"k8s.io/kube-aggregator", "crd/builtin crd/schema gateway/aggregator gateway/kinds/apiservice", "the types, models, validation and order of APIServices"},
 	{"k8s.io/kube-openapi", "admission/policy crd/custom crd/custom/accept crd/schema gateway/discovery/openapi plugins/configuration", "OpenAPI documents"},

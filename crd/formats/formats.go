@@ -82,6 +82,8 @@ var others = map[string]Format{
 	"container-resources": containerResources,
 	"container-limits":    containerLimits,
 	"pod-resources":       podResources,
+	"pod-totals":          podTotals,
+	"declared-features":   declaredFeatures,
 	"env-field":           fieldOf(envFields),
 	"volume-field":        fieldOf(volumeFields),
 	"resource-field":      resourceField,

@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -100,6 +102,35 @@ func toleration(v any, at *field.Path) field.ErrorList {
 	}
 	if effect != "" && !slices.Contains(effects, effect) {
 		errs = append(errs, field.NotSupported(at.Child("effect"), effect, effects))
+	}
+	return errs
+}
+
+// declaredFeature is the name of a feature of a node.
+var declaredFeature = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
+
+// declaredFeatures checks what a node says that it has: names, in their order, each once.
+func declaredFeatures(v any, at *field.Path) (errs field.ErrorList) {
+	list, _ := v.([]any)
+	before := ""
+	for i, item := range list {
+		name, _ := item.(string)
+		wrong := func(why string) {
+			errs = append(errs, field.Invalid(at.Index(i), name, fmt.Sprintf("invalid feature name %q: %s", name, why)))
+		}
+		switch {
+		case len(name) > utilvalidation.DNS1123SubdomainMaxLength:
+			wrong(fmt.Sprintf("must be no more than %d characters", utilvalidation.DNS1123SubdomainMaxLength))
+		case !declaredFeature.MatchString(name):
+			wrong("must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes")
+		}
+		switch {
+		case i > 0 && name == before:
+			errs = append(errs, field.Duplicate(at.Index(i), name))
+		case i > 0 && name < before:
+			errs = append(errs, field.Invalid(at.Index(i), name, "list must be sorted alphabetically"))
+		}
+		before = name
 	}
 	return errs
 }

@@ -147,11 +147,11 @@ func podGrace(obj map[string]any, asked *int64) int64 {
 }
 
 // validatePod checks what no rule of one place can: annotations of containers,
-// resources of them and of the pod, what one that waits says of nodes, what a status brings
+// what one that waits says of nodes, what a status brings
 // back, and ephemeral containers, which a new pod has none of, and which are not changed.
 func validatePod(subresource string, obj, old map[string]any) (errs field.ErrorList) {
 	if subresource == "" {
-		errs = slices.Concat(validatePodAnnotations(obj, old), validateStaticClaims(obj), validatePodTotals(obj), validateWaiting(obj, old))
+		errs = slices.Concat(validatePodAnnotations(obj, old), validateStaticClaims(obj), validateWaiting(obj, old))
 	}
 	if subresource == "status" {
 		errs = append(validatePodAnnotations(obj, old), validatePodStatus(obj, old)...)
@@ -160,7 +160,7 @@ func validatePod(subresource string, obj, old map[string]any) (errs field.ErrorL
 		errs = append(errs, validateKeptAnnotations(obj, old)...)
 	}
 	if subresource == "resize" {
-		errs = append(validateResize(obj, old), validatePodTotals(obj)...)
+		errs = validateResize(obj, old)
 	}
 	return append(errs, validateDebuggers(subresource, obj, old)...)
 }

@@ -189,34 +189,3 @@ func contradicted(c, spec, annotations map[string]any, at *field.Path) field.Err
 	}
 	return nil
 }
-
-// validatePodTotals compares the resources of a pod with those of its containers.
-func validatePodTotals(obj map[string]any) (errs field.ErrorList) {
-	if object.Child(obj, "spec", "resources") == nil {
-		return nil
-	}
-	pod := new(corev1.Pod)
-	if object.ToTyped(obj, pod) != nil {
-		return nil // the schema says why
-	}
-	at, sum := field.NewPath("spec", "resources"), corev1.ResourceList{}
-	for i, c := range pod.Spec.Containers {
-		for name, q := range c.Resources.Requests {
-			total := sum[name]
-			total.Add(q)
-			sum[name] = total
-		}
-		for name, q := range c.Resources.Limits {
-			if most, ok := pod.Spec.Resources.Limits[name]; ok && q.Cmp(most) > 0 {
-				errs = append(errs, field.Invalid(at.Child("containers").Index(i).Key(string(name)).Child("limits"), q.String(), "must be less than or equal to pod limits of "+most.String()))
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(sum)) {
-		q := sum[name]
-		if least, ok := pod.Spec.Resources.Requests[name]; ok && q.Cmp(least) > 0 {
-			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), least.String(), "must be greater than or equal to aggregate container requests of "+q.String()))
-		}
-	}
-	return errs
-}
