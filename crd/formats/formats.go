@@ -48,6 +48,9 @@ var texts = map[string]func(string) []string{
 	"file-path":        filePath,
 	"iscsi-name":       iscsiName,
 	"sysctl":           sysctl,
+	"windows-user":     windowsUser,
+
+	"generated-subdomain": func(s string) []string { return apivalidation.NameIsDNSSubdomain(s, true) },
 }
 
 // others are the checks of other values.

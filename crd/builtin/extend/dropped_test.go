@@ -43,3 +43,17 @@ func TestLoadBalancersThatAreGivenUp(t *testing.T) {
 		t.Error("a status is changed")
 	}
 }
+
+// A zone that was known once may stay.
+func TestZonesThatStay(t *testing.T) {
+	d := builtintest.Definitions(t)["cronjob"]
+	job := func(zone, schedule string) string {
+		return `{"metadata":{"name":"x"},"spec":{"timeZone":"` + zone + `","schedule":"` + schedule + `","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}}}`
+	}
+	if err := crdtest.Change(t, d, "", job("Odd/Zone", "0 * * * *"), job("Odd/Zone", "1 * * * *")); err != nil {
+		t.Error(err)
+	}
+	if err := crdtest.Change(t, d, "", job("Odd/Zone", "0 * * * *"), job("Odder/Zone", "0 * * * *")); err == nil {
+		t.Error("another is taken")
+	}
+}

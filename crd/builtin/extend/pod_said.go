@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -117,6 +118,9 @@ func validatePodAnnotations(obj, old map[string]any) (errs field.ErrorList) {
 		}
 		if ofContainer && said != "" && profileOf(said) == nil && said != appArmorLocalhost {
 			errs = append(errs, field.Invalid(at.Key(key), said, fmt.Sprintf("invalid AppArmor profile name: %q", said)))
+		}
+		if n, err := strconv.ParseInt(said, 10, 32); key == corev1.PodDeletionCost && (err != nil || said[0] != '-' && strconv.FormatInt(n, 10) != said) {
+			errs = append(errs, field.Invalid(at.Key(key), said, "must be a 32bit integer"))
 		}
 		if key == corev1.MirrorPodAnnotationKey && object.TextAt(spec, "nodeName") == "" {
 			errs = append(errs, field.Invalid(at.Key(key), said, "must set spec.nodeName if mirror pod annotation is set"))

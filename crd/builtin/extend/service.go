@@ -18,6 +18,18 @@ func dropBalancer(subresource string, obj, _ map[string]any) {
 	}
 }
 
+// validateTopology refuses two annotations for one thing that say different things.
+func validateTopology(obj map[string]any) field.ErrorList {
+	annotations, _ := object.Child(obj, "metadata")["annotations"].(map[string]any)
+	mode, said := annotations[corev1.AnnotationTopologyMode]
+	hints, also := annotations[corev1.DeprecatedAnnotationTopologyAwareHints]
+	if !said || !also || mode == hints {
+		return nil
+	}
+	at := field.NewPath("metadata", "annotations")
+	return field.ErrorList{field.Invalid(at.Key(corev1.AnnotationTopologyMode), mode, "must match annotations["+corev1.DeprecatedAnnotationTopologyAwareHints+"] when both are specified")}
+}
+
 // validateService refuses changes of addresses and families, and ranges of sources of a load balancer that are none, in
 // the field or, where that is empty, in the annotation that was there before it.
 // Those that the object had may stay, and spaces around them are part of the API.
@@ -25,7 +37,7 @@ func validateService(subresource string, obj, old map[string]any) (errs field.Er
 	if subresource != "" {
 		return nil
 	}
-	errs = validateFamilies(obj, old)
+	errs = append(validateFamilies(obj, old), validateTopology(obj)...)
 	path, ranges := field.NewPath("spec", "LoadBalancerSourceRanges"), sourceRanges(obj)
 	text, annotated := rangesAnnotation(obj)
 	if len(ranges) == 0 && annotated {
