@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/wasmgate/wasmgate/crd/object"
@@ -22,11 +23,13 @@ func validatePodStatus(obj, old map[string]any) (errs field.ErrorList) {
 	for _, list := range []string{init, own, ephemeral} {
 		lists[list] = revived(now[list], was[list])
 	}
-	if len(lists[init])+len(lists[own]) > 0 { // else the spec need not be read, as for most
+	claim, atClaim := object.Child(now, "extendedResourceClaimStatus"), at.Child("extendedResourceClaimStatus")
+	if len(lists[init])+len(lists[own])+len(claim) > 0 { // else the spec need not be read, as for most
 		spec := new(corev1.PodSpec)
 		if object.ToTyped(object.Child(old, "spec"), spec) != nil {
 			return errs // what is stored is as it was taken
 		}
+		errs = append(errs, validateMappings(claim, spec, atClaim)...)
 		lists[init] = forGood(lists[init], spec, spec.InitContainers)
 		lists[own] = forGood(lists[own], spec, spec.Containers)
 	}
@@ -34,6 +37,37 @@ func validatePodStatus(obj, old map[string]any) (errs field.ErrorList) {
 		for _, c := range lists[list] {
 			errs = append(errs, field.Forbidden(at.Child(list).Index(c.index).Child("state"), "may not be transitioned to non-terminated state"))
 		}
+	}
+	return errs
+}
+
+// validateMappings checks which requests of a claim stand for which resources of which
+// containers.
+func validateMappings(claim map[string]any, spec *corev1.PodSpec, at *field.Path) (errs field.ErrorList) {
+	requests := map[string]corev1.ResourceList{}
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		requests[c.Name] = c.Resources.Requests
+	}
+	seen := map[[3]string]bool{}
+	for i, m := range object.Objects(claim["requestMappings"]) {
+		path := at.Child("requestMappings").Index(i)
+		names := [3]string{object.TextAt(m, "containerName"), object.TextAt(m, "resourceName"), object.TextAt(m, "requestName")}
+		list, known := requests[names[0]]
+		if _, has := list[corev1.ResourceName(names[1])]; known && !has {
+			errs = append(errs, field.Invalid(path.Child("resourceName"), names[1], "must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests"))
+		}
+		if !known {
+			errs = append(errs, field.Invalid(path.Child("containerName"), names[0], "must match the name of an entry in spec.initContainers.name or spec.containers.name"))
+		}
+		for _, why := range validation.IsDNS1123Label(names[2]) {
+			errs = append(errs, field.Invalid(at.Child("requestName"), names[2], why)) // where kube-apiserver puts it
+		}
+		for j, name := range []string{"containerName", "resourceName", "requestName"} {
+			if seen[names] {
+				errs = append(errs, field.Duplicate(path.Child(name), names[j]))
+			}
+		}
+		seen[names] = true
 	}
 	return errs
 }
