@@ -23,7 +23,10 @@ func validateSlice(_ string, obj, _ map[string]any) (errs field.ErrorList) {
 		return nil // the schema says why
 	}
 	spec, path := slice.Spec, field.NewPath("spec")
-	errs = append(validatePool(spec.Pool.Name, path.Child("pool", "name")), validateNodesOfSlice(obj, spec, path)...)
+	if spec.Pool.Name != "" {
+		errs = validatePool(spec.Pool.Name, path.Child("pool", "name"))
+	}
+	errs = append(errs, validateNodesOfSlice(obj, spec, path)...)
 	if len(spec.SharedCounters) > 0 && len(spec.Devices) > 0 {
 		errs = append(errs, field.Invalid(path, "", "only one of `sharedCounters` or `devices` is allowed"))
 	}
