@@ -58,6 +58,16 @@ func TestSlicesOfDevices(t *testing.T) {
 		{`"nodeName":"n",` + d + `"bindingFailureConditions":["a"]}]`, `spec.devices[0].bindingConditions: Invalid value: null: bindingConditions are required to use bindingFailureConditions`},
 		{`"nodeName":"n",` + d + `"bindingConditions":["a","b","c","d","e"],"bindingFailureConditions":["f"]}]`, `spec.devices[0].bindingConditions: Too many: 5: must have at most 4 items`},
 		{`"nodeName":"n",` + d + `"bindingConditions":["a b"],"bindingFailureConditions":["f",""]}]`, `[spec.devices[0].bindingConditions[0]: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'), spec.devices[0].bindingFailureConditions[1]: Invalid value: "": name part must be non-empty, spec.devices[0].bindingFailureConditions[1]: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')]`},
+	} {
+		asked{"resourceslice", slice(c.said), c.want}.ask(t, defs)
+	}
+}
+
+// What devices have, and how much of it may be requested at a time.
+func TestAttributesAndCapacitiesOfDevices(t *testing.T) {
+	const d = `"devices":[{"name":"a",`
+	defs := builtintest.Definitions(t)
+	for _, c := range []struct{ said, want string }{
 		{`"nodeName":"n",` + d + `"attributes":{"a":{"version":"1.0.0-01"}}}]`, `spec.devices[0].attributes[a].version: Invalid value: "1.0.0-01": must be a string compatible with semver.org spec 2.0.0`},
 		{`"nodeName":"n",` + d + `"attributes":{"a":{"version":"1.0.0"}}}]`, ``},
 		{`"nodeName":"n",` + d + `"attributes":{"a":{"version":"1.0.0-a.b"}}}]`, ``},
