@@ -102,7 +102,7 @@ func (r relabelled) GetOldObject(context.Context) (*unstructured.Unstructured, e
 func TestOneOfTwoDefaultClassesCanBeChanged(t *testing.T) {
 	w := newWorld(t)
 	w.must(priorityClasses, "", `{"metadata":{"name":"usual"},"value":1,"globalDefault":true}`)
-	if err := (plugin.Priority{Classes: local.New(w.Engine.Engine, resource.Component("test"))}).Validate(t.Context(), relabelled{}); err != nil {
+	if err := (plugin.Priority{Classes: local.New(w.Verbs, resource.Component("test"))}).Validate(t.Context(), relabelled{}); err != nil {
 		t.Error(err)
 	}
 }
