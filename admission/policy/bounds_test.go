@@ -223,3 +223,23 @@ func TestObjectsThatCannotBeSeen(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with the names of types is told once, and not for each object with the
+// whole way to it: these would be 225 MB.
+func TestCheckOfTypeNamesTellsOne(t *testing.T) {
+	twice := func(item string) string { return "[" + strings.TrimSuffix(strings.Repeat(item+",", 50), ",") + "]" }
+	text := "[Object{}].map(x, " + twice("x") + ").map(x, Object{" + strings.Repeat("n", 90_000) + ": " + twice("x") + "})[0]"
+	w := newWorld(t)
+	err := w.mutate(w.request(), map[string]string{"p": mutating(config(text))}, nil)
+	if err == nil || !strings.Contains(err.Error(), `unexpected type name "Object"`) || len(err.Error()) > 1<<20 {
+		t.Errorf("%d bytes: %.200v", len(err.Error()), err)
+	}
+}
+
+// Variables that look at all of them do not look at themselves for ever.
+func TestVariablesThatAreCompared(t *testing.T) {
+	w := newWorld(t)
+	if err := w.mutate(w.request(), map[string]string{"p": `"variables":[{"name":"v","expression":"1"}],` + mutating(config(`Object{host: [variables] == [variables] ? 'same' : 'other'}`))}, nil); err != nil || w.After["host"] != "same" {
+		t.Errorf("%v, %v", w.After, err)
+	}
+}

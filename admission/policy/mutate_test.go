@@ -74,6 +74,8 @@ func TestWhatMutationsMake_DRY02(t *testing.T) {
 		"an error":            {mutating(config(`Object{host: object.nothing}`)), nil, head + `expression 'Object{host: object.nothing}' resulted in error: no such key: nothing`},
 		"an error, ignored":   {`"failurePolicy":"Ignore",` + mutating(config(`Object{host: object.nothing}`), config(`Object{list: [1]}`)), map[string]any{"host": "h", "list": []any{int64(1)}}, ""},
 		"names of types":      {mutating(config(`Object{host: Object.wrong{}}`)), nil, head + `type mismatch: unexpected type name "Object.wrong", expected "Object.host", which matches field name path from root Object type`},
+		"many wrong names":    {mutating(config(`Object{list: [Object.wrong{}, Object.wrong{}]}`)), nil, head + `type mismatch: unexpected type name "Object.wrong", expected "Object.list", which matches field name path from root Object type`},
+		"all variables":       {`"variables":[{"name":"v","expression":"dyn(variables).v"}],` + mutating(config(`Object{host: string(variables.v)}`)), nil, `policy "p" denied request: failed to configure policy: the variable v takes all variables at once, and so itself: name those that it needs, as in variables.a`},
 		"no compilation":      {mutating(config(`nobody`)), nil, head + "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nobody' (in container '')\n | nobody\n | ^"},
 		"a bad path":          {mutating(patching(`[JSONPatch{op: 'remove', path: '/nothing'}]`)), nil, head + `JSON Patch: error in remove for path: '/nothing': Unable to remove nonexistent key: nothing: missing value`},
 		"a patch uncompiled":  {mutating(patching(`nobody`)), nil, head + "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nobody' (in container '')\n | nobody\n | ^"},

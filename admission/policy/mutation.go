@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 
+	"github.com/wasmgate/wasmgate/crd/cel/dyn"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -88,7 +89,7 @@ func overlay(e admissioncel.MutatingEvaluator) changer {
 		if err := (&total{}).add(value); err != nil {
 			return nil, err
 		}
-		if err := value.CheckTypeNamesMatchFieldPathNames(); err != nil {
+		if err := dyn.CheckTypeNames(value); err != nil {
 			return nil, fmt.Errorf("type mismatch: %w", err)
 		}
 		part, err := plain(value.Value())

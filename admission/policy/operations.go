@@ -71,6 +71,9 @@ func patchOf(made ref.Val) (jsonpatch.Patch, error) {
 	if !ok {
 		return nil, fmt.Errorf("type mismatch: the expression of a JSON patch makes a %s, and is to make a list", made.Type().TypeName())
 	}
+	if n, _ := list.Size().(types.Int); n > jsonpatch.MaxOperations { // whose values are not written first
+		return nil, &jsonpatch.TooMany{Operations: int(n)}
+	}
 	var operations []jsonpatch.Operation
 	var values total
 	nesting := 0
@@ -105,7 +108,7 @@ func valueOf(v ref.Val) ([]byte, error) {
 		return nil, nil
 	}
 	if o, ok := v.(*dynamic.ObjectVal); ok {
-		if err := o.CheckTypeNamesMatchFieldPathNames(); err != nil {
+		if err := dyn.CheckTypeNames(o); err != nil {
 			return nil, fmt.Errorf("type mismatch: %w", err)
 		}
 	}

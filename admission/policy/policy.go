@@ -99,6 +99,10 @@ func compile(name string, s spec) (common, *admissioncel.CompositedCompiler) {
 		return c, nil
 	}
 	for _, v := range s.variables {
+		if cel.TakesVariablesWhole(v.Expression) {
+			c.unusable = fmt.Errorf("the variable %s takes all variables at once, and so itself: name those that it needs, as in variables.a", v.Name)
+			return c, nil
+		}
 		compiler.CompileAndStoreVariable(cel.Variable(v.Name, v.Expression), c.sees(), environment.StoredExpressions)
 	}
 	if len(s.conditions) > 0 {

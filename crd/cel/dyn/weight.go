@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apiserver/pkg/cel/lazy"
 	"k8s.io/apiserver/pkg/cel/mutation"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 )
@@ -74,6 +75,7 @@ func (w *weight) add(v ref.Val, depth int) error {
 		}
 		w.opened += w.parts - before
 		return err
+	case *lazy.MapValue: // the variables of a policy, which are made when they are looked at
 	case traits.Mapper:
 		for it := x.Iterator(); it.HasNext() == types.True; {
 			k := it.Next()
