@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
+	"github.com/wasmgate/wasmgate/crd/formats"
 	"github.com/wasmgate/wasmgate/crd/object"
 )
 
@@ -31,7 +32,7 @@ func requestTotals(obj map[string]any) {
 	huge := func(name corev1.ResourceName) bool {
 		return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 	}
-	limits := resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{})
+	limits := formats.ContainerTotals(&pod.Spec, func(r corev1.ResourceRequirements) corev1.ResourceList { return r.Limits })
 	maps.DeleteFunc(limits, func(name corev1.ResourceName, _ resource.Quantity) bool {
 		_, requested := all.Requests[name]
 		return !huge(name) || requested || !resourcehelper.IsSupportedPodLevelResource(name)
@@ -42,7 +43,7 @@ func requestTotals(obj map[string]any) {
 	if len(all.Limits) == 0 {
 		return
 	}
-	requests := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
+	requests := formats.ContainerTotals(&pod.Spec, func(r corev1.ResourceRequirements) corev1.ResourceList { return r.Requests })
 	maps.DeleteFunc(requests, func(name corev1.ResourceName, _ resource.Quantity) bool {
 		return huge(name) || !resourcehelper.IsSupportedPodLevelResource(name)
 	})
