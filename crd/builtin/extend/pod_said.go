@@ -119,7 +119,7 @@ func validatePodAnnotations(obj, old map[string]any) (errs field.ErrorList) {
 		if ofContainer && said != "" && profileOf(said) == nil && said != appArmorLocalhost {
 			errs = append(errs, field.Invalid(at.Key(key), said, fmt.Sprintf("invalid AppArmor profile name: %q", said)))
 		}
-		if n, err := strconv.ParseInt(said, 10, 32); key == corev1.PodDeletionCost && (err != nil || said[0] != '-' && strconv.FormatInt(n, 10) != said) {
+		if key == corev1.PodDeletionCost && !isCost(said) && costBefore(old) {
 			errs = append(errs, field.Invalid(at.Key(key), said, "must be a 32bit integer"))
 		}
 		if key == corev1.MirrorPodAnnotationKey && object.TextAt(spec, "nodeName") == "" {
@@ -127,6 +127,20 @@ func validatePodAnnotations(obj, old map[string]any) (errs field.ErrorList) {
 		}
 	}
 	return errs
+}
+
+// isCost tells whether a text says what it costs to delete a pod.
+func isCost(said string) bool {
+	n, err := strconv.ParseInt(said, 10, 32)
+	return err == nil && (said[0] == '-' || strconv.FormatInt(n, 10) == said)
+}
+
+// costBefore tells whether a pod, if there was one, had such a cost or none. One that had
+// another text may have any, or nobody could write its status.
+func costBefore(old map[string]any) bool {
+	annotations, _ := object.Child(old, "metadata")["annotations"].(map[string]any)
+	said, ok := annotations[corev1.PodDeletionCost].(string)
+	return !ok || isCost(said)
 }
 
 // validateKeptAnnotations refuses another annotation than there was, or none, where it

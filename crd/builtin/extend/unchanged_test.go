@@ -66,3 +66,27 @@ func TestWhatUpdatesDoNotTouch(t *testing.T) {
 func filled(body, place, more, what string) string {
 	return strings.NewReplacer("MORE", more, place, what).Replace(body)
 }
+
+// A cost that was none before may stay or be another that is none, and one that was a cost
+// may not become such, in the words of kube-apiserver 1.36.3.
+func TestCostsThatAreNone(t *testing.T) {
+	d := builtintest.Definitions(t)["pod"]
+	const cost, refused = `"annotations":{"controller.kubernetes.io/pod-deletion-cost":"COST"}`, `metadata.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "abc": must be a 32bit integer`
+	pod := func(annotation string) string {
+		return `{"metadata":{"name":"x",` + annotation + `},"spec":{"containers":[{"name":"c","image":"i"}]}}`
+	}
+	of := func(value string) string { return pod(strings.Replace(cost, "COST", value, 1)) }
+	for _, subresource := range []string{"", "status"} {
+		for name, c := range map[string]struct{ was, now, want string }{
+			"the same": {of("abc"), of("abc"), ""}, "another": {of("+1"), of("abc"), ""}, "of nothing": {of(""), of("abc"), ""},
+			"of one": {of("-1"), of("abc"), refused}, "a first": {pod(`"labels":{}`), of("abc"), refused},
+		} {
+			if got := crdtest.Message(crdtest.Change(t, d, subresource, c.was, c.now)); got != c.want {
+				t.Errorf("%s, %q: %s, want %s", name, subresource, got, c.want)
+			}
+		}
+	}
+	if got := crdtest.Message(crdtest.Creation(t, d, of("abc"))); got != refused {
+		t.Errorf("new: %s", got)
+	}
+}
