@@ -90,3 +90,44 @@ func TestCostsThatAreNone(t *testing.T) {
 		t.Errorf("new: %s", got)
 	}
 }
+
+// A pod with block devices and users of its own, which is refused now, stays as it was; a
+// new one is refused, and templates with users of their own from now on, too.
+func TestDevicesOfPodsWithUsersOfTheirOwn(t *testing.T) {
+	d := builtintest.Definitions(t)
+	const (
+		devices = `"volumeDevices":[{"name":"b","devicePath":"/b"}]`
+		volumes = `"volumes":[{"name":"b","persistentVolumeClaim":{"claimName":"b"}}]`
+		refused = `volumeDevices: Forbidden: when ` + "`hostUsers`" + ` is false`
+	)
+	plain := `"containers":[{"name":"c","image":"i"}]`
+	pod := func(label, users, spec string) string {
+		return `{"metadata":{"name":"x","labels":{"a":"` + label + `"}},"spec":{` + users + volumes + `,` + spec + `}}`
+	}
+	for list, spec := range map[string]string{
+		"containers":          `"containers":[{"name":"c","image":"i",` + devices + `}]`,
+		"initContainers":      plain + `,"initContainers":[{"name":"d","image":"i",` + devices + `}]`,
+		"ephemeralContainers": plain + `,"ephemeralContainers":[{"name":"d","image":"i",` + devices + `}]`,
+	} {
+		for _, subresource := range []string{"", "status"} {
+			if err := crdtest.Change(t, d["pod"], subresource, pod("a", `"hostUsers":false,`, spec), pod("b", `"hostUsers":false,`, spec)); err != nil {
+				t.Errorf("%s, %q: %v", list, subresource, err)
+			}
+		}
+		if got := crdtest.Message(crdtest.Creation(t, d["pod"], pod("a", `"hostUsers":false,`, spec))); !strings.Contains(got, "spec."+list+"[0]."+refused) {
+			t.Errorf("new, %s: %s", list, got)
+		}
+		if err := crdtest.Change(t, d["pod"], "", pod("a", "", spec), pod("a", `"hostUsers":false,`, spec)); err == nil {
+			t.Errorf("%s: users of its own from now on are taken", list)
+		}
+	}
+	if got := crdtest.Message(crdtest.Change(t, d["pod"], "ephemeralcontainers", pod("a", `"hostUsers":false,`, plain), pod("a", `"hostUsers":false,`, plain+`,"ephemeralContainers":[{"name":"d","image":"i",`+devices+`}]`))); !strings.Contains(got, refused) {
+		t.Errorf("a debugger with a device: %s", got)
+	}
+	deployment := func(users string) string {
+		return `{"metadata":{"name":"x"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{` + users + volumes + `,"containers":[{"name":"c","image":"i",` + devices + `}]}}}}`
+	}
+	if got := crdtest.Message(crdtest.Change(t, d["deployment"], "", deployment(""), deployment(`"hostUsers":false,`))); got != "spec.template.spec.containers[0]."+refused {
+		t.Errorf("a template: %s", got)
+	}
+}
