@@ -131,3 +131,22 @@ func TestDevicesOfPodsWithUsersOfTheirOwn(t *testing.T) {
 		t.Errorf("a template: %s", got)
 	}
 }
+
+// What a revision holds is asked to be an object once, when it is made.
+func TestDataOfRevisionsThatStays(t *testing.T) {
+	d := builtintest.Definitions(t)["controllerrevision"]
+	revision := func(label, data string) string {
+		return `{"metadata":{"name":"x","labels":{"a":"` + label + `"}},"revision":1,"data":` + data + `}`
+	}
+	for _, data := range []string{`"abc"`, `[1]`, `3`} {
+		if err := crdtest.Change(t, d, "", revision("a", data), revision("b", data)); err != nil {
+			t.Errorf("%s: %v", data, err)
+		}
+		if got := crdtest.Message(crdtest.Creation(t, d, revision("a", data))); got != "data: Required value: data must be a valid JSON object" {
+			t.Errorf("new, %s: %s", data, got)
+		}
+		if err := crdtest.Change(t, d, "", revision("a", `{}`), revision("a", data)); err == nil {
+			t.Errorf("%s in place of an object is taken", data)
+		}
+	}
+}
