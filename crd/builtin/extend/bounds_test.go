@@ -111,3 +111,37 @@ func TestClassesOfTheSystem(t *testing.T) {
 		t.Errorf("a change, which kube-apiserver does not compare: %v", err)
 	}
 }
+
+// What is said to drivers and by them is as long as a client writes it, not as JSON for
+// pages of HTML does.
+func TestBoundsOfTextsForDrivers(t *testing.T) {
+	const (
+		opaque  = `"opaque":{"driver":"d.x","parameters":{"a":"TEXT"}}`
+		result  = `"results":[{"request":"r","driver":"d.x","pool":"p","device":"one"}]`
+		request = `{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c"}}]CONFIG}}`
+		more    = `: Too long: may not be more than 10240 bytes`
+	)
+	defs := builtintest.Definitions(t)
+	spec := func(config string) string { return strings.Replace(request, "CONFIG", config, 1) }
+	for name, c := range map[string]struct{ kind, subresource, body, want string }{
+		"of a class":         {"deviceclass", "", `"spec":{"config":[{` + opaque + `}]}`, `spec.config[0].opaque.parameters` + more},
+		"of a claim":         {"resourceclaim", "", `"spec":` + spec(`,"config":[{`+opaque+`}]`), `spec.devices.config[0].opaque.parameters` + more},
+		"of a template":      {"resourceclaimtemplate", "", `"spec":{"spec":` + spec(`,"config":[{`+opaque+`}]`) + `}`, `spec.spec.devices.config[0].opaque.parameters` + more},
+		"of an allocation":   {"resourceclaim", "status", `"spec":` + spec("") + `,"status":{"allocation":{"devices":{` + result + `,"config":[{"source":"FromClass",` + opaque + `}]}}}`, `status.allocation.devices.config[0].opaque.parameters` + more},
+		"reported by a node": {"resourceclaim", "status", `"spec":` + spec("") + `,"status":{"allocation":{"devices":{` + result + `}},"devices":[{"driver":"d.x","pool":"p","device":"one","data":{"a":"TEXT"}}]}`, `status.devices[0].data` + more},
+	} {
+		for text, want := range map[string]string{
+			strings.Repeat("<", 2000): "", strings.Repeat("<>&é", 2046) + "xx": "", strings.Repeat("<>&é", 2046) + "xxx": c.want,
+			strings.Repeat("&", 70000): c.want, strings.Repeat(`\\u003c`, 1461): "", strings.Repeat(`\\u003c`, 1462): c.want,
+		} {
+			body := `{"metadata":{"name":"x"},` + strings.Replace(c.body, "TEXT", text, 1) + `}`
+			err := crdtest.Creation(t, defs[c.kind], body)
+			if c.subresource != "" {
+				err = crdtest.Change(t, defs[c.kind], c.subresource, `{"metadata":{"name":"x"},"spec":`+spec("")+`}`, body)
+			}
+			if got := crdtest.Message(err); got != want || (err == nil) != (want == "") {
+				t.Errorf("%s, %d bytes of %.6s: %.300s (%T), want %q", name, len(text), text, got, err, want)
+			}
+		}
+	}
+}

@@ -31,7 +31,7 @@ func validateDeviceClass(_ string, obj, old map[string]any) (errs field.ErrorLis
 // validateParameters bounds what is said to a driver.
 func validateParameters(c resourcev1.DeviceConfiguration, path *field.Path) field.ErrorList {
 	const most = resourcev1.OpaqueParametersMaxLength
-	if c.Opaque == nil || len(c.Opaque.Parameters.Raw) <= most {
+	if c.Opaque == nil || fits(c.Opaque.Parameters, most) {
 		return nil
 	}
 	return field.ErrorList{field.TooLong(path.Child("opaque", "parameters"), "", most)}

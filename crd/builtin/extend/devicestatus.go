@@ -1,6 +1,7 @@
 package extend
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -172,13 +173,31 @@ func twice[T any, K comparable](items []T, key func(T) K, path *field.Path) (err
 func itself(text string) string { return text }
 
 func validateDeviceData(data runtime.RawExtension, most int, path *field.Path) field.ErrorList {
-	if len(data.Raw) > most {
+	if !fits(data, most) {
 		return field.ErrorList{field.TooLong(path, "", most)}
 	}
 	if json.Unmarshal(data.Raw, new(map[string]any)) != nil { // it is JSON, of a tree
 		return field.ErrorList{field.Invalid(path, "<value omitted>", "must be a valid JSON object")}
 	}
 	return nil
+}
+
+// fits tells whether what is said to a driver, or by one, has no more than so many bytes as
+// a client writes it: what is read from a tree has six for each of <, > and &.
+func fits(data runtime.RawExtension, most int) bool {
+	if len(data.Raw) <= most || len(data.Raw) > 6*most {
+		return len(data.Raw) <= most
+	}
+	var said any
+	in := json.NewDecoder(bytes.NewReader(data.Raw))
+	in.UseNumber()
+	if in.Decode(&said) != nil {
+		return false
+	}
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	return out.Encode(said) == nil && text.Len()-1 <= most // it ends the line
 }
 
 // validateDeviceNames checks what names a device.
