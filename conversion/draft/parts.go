@@ -169,9 +169,10 @@ func tells(whole *unit, parts []*unit, separator string) bool {
 	return err == nil && e.MatchString(whole.s.Description)
 }
 
-// writes tells whether what a pattern matches always has a separator at one place, with
-// something before and after it. What is a sign of the pattern itself says nothing, nor does
-// what may be there, or several times.
+// writes tells whether what a pattern matches has a separator once, always at one place, with
+// something before and after it: the pattern is of the whole text, and nothing else in it
+// may be the separator. What is a sign of the pattern itself says nothing, nor does what may
+// be there, or several times.
 func writes(pattern, separator string) bool {
 	if pattern == "" {
 		return false
@@ -181,19 +182,47 @@ func writes(pattern, separator string) bool {
 		return false
 	}
 	all := inTurn(e)
-	is := func(e *syntax.Regexp) bool { return e.Op == syntax.OpLiteral && string(e.Rune) == separator }
-	i := slices.IndexFunc(all, is)
-	return i > 0 && i < len(all)-1 && !slices.ContainsFunc(all[i+1:], is)
+	end := len(all) - 1
+	if end < 1 || all[0].Op != syntax.OpBeginText || all[end].Op != syntax.OpEndText {
+		return false
+	}
+	all = slices.DeleteFunc(all, func(e *syntax.Regexp) bool { return e.Op == syntax.OpBeginText || e.Op == syntax.OpEndText })
+	i := slices.IndexFunc(all, func(e *syntax.Regexp) bool { return e.Op == syntax.OpLiteral && string(e.Rune) == separator })
+	if i < 1 || i == len(all)-1 {
+		return false
+	}
+	others := slices.Concat(all[:i], all[i+1:])
+	return slices.ContainsFunc([]rune(separator), func(r rune) bool {
+		return !slices.ContainsFunc(others, func(e *syntax.Regexp) bool { return mayHave(e, r) })
+	})
 }
 
-// inTurn are the expressions that an expression needs, each once, in their order.
+// mayHave tells whether something that an expression matches has a rune.
+func mayHave(e *syntax.Regexp, r rune) bool {
+	switch e.Op {
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return true
+	case syntax.OpLiteral:
+		return slices.Contains(e.Rune, r)
+	case syntax.OpCharClass: // pairs of the first and the last rune of each range
+		for i := 0; i < len(e.Rune); i += 2 {
+			if e.Rune[i] <= r && r <= e.Rune[i+1] {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(e.Sub, func(sub *syntax.Regexp) bool { return mayHave(sub, r) })
+}
+
+// inTurn are the expressions that an expression needs, each once, in their order, with the
+// begin and the end of the text.
 func inTurn(e *syntax.Regexp) (all []*syntax.Regexp) {
 	switch e.Op {
 	case syntax.OpConcat, syntax.OpCapture:
 		for _, sub := range e.Sub {
 			all = append(all, inTurn(sub)...)
 		}
-	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 	default:
 		return []*syntax.Regexp{e}
 	}

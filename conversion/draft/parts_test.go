@@ -81,12 +81,25 @@ func TestPatternsSayTheSeparator(t *testing.T) {
 		`^/[a-z]+$`:                         "",
 		`^[a-z]+/$`:                         "",
 		`^team-[a-z]+$`:                     "",
+		`^[a-z0-9-]+-[a-z0-9]+$`:            "",
+		`^[a-z]+-([a-z]+|[a-z]+(b-c)?)$`:    "",
+		`^.+-.+$`:                           "",
+		`[a-z]+-[a-z]+`:                     "",
+		`^[a-z]+-[a-z]+`:                    "",
+		`[a-z]+-[a-z]+$`:                    "",
+		`(?m)^[a-z]+-[a-z]+$`:               "",
 		`^[a-z`:                             "",
 	} {
 		if want == "" {
 			want = "blueGreen: split by / into blue,green? | another separator | fields that have nothing to do with it"
 		}
 		expectGuess(t, pattern, `{"blueGreen":{"type":"string","pattern":"`+pattern+`"}}`, `{"blue":`+text+`,"green":`+text+`}`, want)
+	}
+	for pattern, want := range map[string]string{
+		`^(https?)://([a-z.]+(:[0-9]+)?)$`: "url: split by :// into scheme,host",
+		`^[a-z]+://[a-z.:/]+$`:             "url: split by :// into scheme,host? | another separator | fields that have nothing to do with it",
+	} {
+		expectGuess(t, pattern, `{"url":{"type":"string","pattern":"`+pattern+`"}}`, `{"scheme":`+text+`,"host":`+text+`}`, want)
 	}
 	expectGuess(t, "what is known", `{"hostAndPort":{"type":"string","pattern":"^(?:[a-z]{1,63})$"}}`, `{"host":`+text+`,"port":`+text+`}`,
 		"hostAndPort: split by : into host,port? | another separator | fields that have nothing to do with it")
