@@ -46,16 +46,26 @@ type Rules struct {
 // pair is two versions.
 type pair struct{ from, to string }
 
-// Compile compiles rules, or says all that is wrong with them: each error names the
-// field of the rule.
+// Compile compiles rules as they are written, or says all that is wrong with them: each
+// error names the field of the rule.
 func Compile(s Spec) (*Rules, field.ErrorList) {
+	r, doubts, errs := CompileStored(s)
+	if errs = append(errs, doubts...); len(errs) > 0 {
+		return nil, errs
+	}
+	return r, nil
+}
+
+// CompileStored compiles rules that convert already: errs are why they cannot, and doubts
+// what Compile refuses in them besides, since it was not always refused. Each names the
+// field of the rule.
+func CompileStored(s Spec) (r *Rules, doubts, errs field.ErrorList) {
 	at := field.NewPath("spec", "conversions")
-	var errs field.ErrorList
 	switch n := len(s.Conversions); {
 	case n == 0:
-		return nil, field.ErrorList{field.Required(at, "say between which versions to convert")}
+		return nil, nil, field.ErrorList{field.Required(at, "say between which versions to convert")}
 	case n > maxConversions:
-		return nil, field.ErrorList{field.TooMany(at, n, maxConversions)}
+		return nil, nil, field.ErrorList{field.TooMany(at, n, maxConversions)}
 	}
 	written := map[pair]bool{}
 	for i, c := range s.Conversions {
@@ -68,8 +78,8 @@ func Compile(s Spec) (*Rules, field.ErrorList) {
 	}
 	var edges []edge
 	for i, c := range s.Conversions {
-		ops, wrong := compileAll(at.Index(i).Child("rules"), c.Rules)
-		errs = append(errs, wrong...)
+		ops, shared, wrong := compileAll(at.Index(i).Child("rules"), c.Rules)
+		doubts, errs = append(doubts, shared...), append(errs, wrong...)
 		edges = append(edges, edge{from: c.From, to: c.To, ops: ops})
 		if written[pair{c.To, c.From}] {
 			continue // the way back is written, too
@@ -82,9 +92,9 @@ func Compile(s Spec) (*Rules, field.ErrorList) {
 		edges = append(edges, edge{from: c.To, to: c.From, ops: ops, back: true})
 	}
 	if len(errs) > 0 {
-		return nil, errs
+		return nil, doubts, errs
 	}
-	return &Rules{ways: routes(edges), ack: s.AcknowledgedLoss}, nil
+	return &Rules{ways: routes(edges), ack: s.AcknowledgedLoss}, doubts, nil
 }
 
 // named judges the versions of a conversion.
@@ -140,7 +150,8 @@ func (r *Rules) Versions() []string {
 // Acknowledged are the paths of fields whose loss is meant.
 func (r *Rules) Acknowledged() []string { return r.ack }
 
-func compileAll(at *field.Path, all []Rule) (ops []*op, errs field.ErrorList) {
+// compileAll compiles the rules of a conversion; shared are the annotations of several.
+func compileAll(at *field.Path, all []Rule) (ops []*op, shared, errs field.ErrorList) {
 	used := annotations{}
 	for i, rule := range all[:min(len(all), maxRules)] {
 		set := rule.operations()
@@ -156,14 +167,16 @@ func compileAll(at *field.Path, all []Rule) (ops []*op, errs field.ErrorList) {
 		for name, compile := range set {
 			c := &compiler{at: at.Index(i).Child(name)}
 			o := compile(c)
-			used.add(c, name)
+			if err := used.add(c, name); err != nil {
+				shared = append(shared, err)
+			}
 			if errs = append(errs, c.errs...); len(c.errs) == 0 {
 				o.at = c.at.String()
 				ops = append(ops, o)
 			}
 		}
 	}
-	return ops, errs
+	return ops, shared, errs
 }
 
 // operations are the fields of a rule that are set, by name.

@@ -63,17 +63,19 @@ func (k *Keep) compile(c *compiler) *op {
 // where one is taken out only, so that a later rule may still put something in.
 type annotations map[string]bool
 
-// add notes what an operation keeps, and refuses an annotation that has something of another
+// add notes what an operation keeps, and tells of an annotation that has something of another
 // one already: whichever were second would lose it, or get what is the other's.
-func (a annotations) add(c *compiler, operation string) {
+func (a annotations) add(c *compiler, operation string) *field.Error {
 	if c.keptIn == "" {
-		return
+		return nil
 	}
 	takes := operation == "restore" || operation == "mapToList"
-	if emptied, used := a[c.keptIn]; used && (takes || !emptied) {
-		err := field.Duplicate(c.at.Child(c.keptBy), c.keptIn)
-		err.Detail = "another rule keeps something in it: name another annotation"
-		c.errs = append(c.errs, err)
-	}
+	emptied, used := a[c.keptIn]
 	a[c.keptIn] = takes
+	if !used || emptied && !takes {
+		return nil
+	}
+	err := field.Duplicate(c.at.Child(c.keptBy), c.keptIn)
+	err.Detail = "another rule keeps something in it: name another annotation"
+	return err
 }

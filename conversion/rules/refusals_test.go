@@ -164,6 +164,22 @@ func TestAnnotationsKeepOneThing(t *testing.T) {
 	}
 }
 
+// What is stored since before an annotation kept one thing converts as it did.
+func TestStoredRulesMayShareAnAnnotation(t *testing.T) {
+	keeps := []rules.Rule{{Keep: &rules.Keep{Field: "a", Annotation: "e.com/k"}}, {Keep: &rules.Keep{Field: "b", Annotation: "e.com/k"}}}
+	r, doubts, errs := rules.CompileStored(rules.Spec{Conversions: []rules.Conversion{{From: "v1", To: "v2", Rules: keeps}}})
+	if len(errs) > 0 || len(doubts) != 1 || doubts[0].Field != "spec.conversions[0].rules[1].keep.annotation" {
+		t.Fatalf("doubts %v, errors %v", doubts, errs)
+	}
+	if got, err := convert(r, "v2", whole("v1", `},"a":1`)); err != nil || !strings.Contains(got, `"annotations":{"e.com/k":"1"}`) {
+		t.Errorf("it becomes %s, %v", got, err)
+	}
+	keeps[0].Remove = &rules.Remove{Field: "a"}
+	if r, doubts, errs := rules.CompileStored(rules.Spec{Conversions: []rules.Conversion{{From: "v1", To: "v2", Rules: keeps}}}); r != nil || len(errs) != 1 || len(doubts) > 0 {
+		t.Errorf("of others there are rules %v, doubts %v, errors %v", r, doubts, errs)
+	}
+}
+
 // wrongWith is what is wrong with rules from v1 to v2.
 func wrongWith(t *testing.T, list string) field.ErrorList {
 	t.Helper()

@@ -117,7 +117,7 @@ func (g *guard) judge(ctx context.Context, a admission.Attributes, obj *unstruct
 	if err != nil {
 		return nil // who validates rules refuses them
 	}
-	r, errs := rules.Compile(spec)
+	r, _, errs := rules.CompileStored(spec)
 	if len(errs) > 0 {
 		return nil
 	}

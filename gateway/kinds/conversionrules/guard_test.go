@@ -94,6 +94,13 @@ func TestRulesThatLoseAreNotMadeForADefinition(t *testing.T) {
 	g.write(gvr.Rules, "", rules(`"Enforce"`, `,{"keep":{"field":"zone"}}`), "<nil>", "")
 }
 
+// Rules that convert though they would be refused now are proved as all others.
+func TestStoredRulesThatLoseAreNotBound(t *testing.T) {
+	g := newGate(t)
+	g.write(gvr.Rules, "", rulesObject+specOf(`"Enforce"`, shared)[1:], "<nil>", "") // as nothing checks them here
+	g.write(gvr.Definitions, "", definition, `"ks": the rules lose what they convert for ks.example.com: Lost of zone, v1 to v2 and back`, "")
+}
+
 // Rules that nothing is bound to have nothing to prove: they wait for no proofs of others.
 func TestRulesThatAreNotBoundWaitForNobody(t *testing.T) {
 	guarded := newGuard(nil)

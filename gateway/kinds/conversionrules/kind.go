@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/wasmgate/wasmgate/admission"
 	"github.com/wasmgate/wasmgate/conversion/rules"
 	"github.com/wasmgate/wasmgate/crd"
+	"github.com/wasmgate/wasmgate/excerpt"
 	"github.com/wasmgate/wasmgate/gateway/authz"
 	"github.com/wasmgate/wasmgate/gateway/controller/client"
 	"github.com/wasmgate/wasmgate/gateway/kinds"
@@ -61,7 +63,16 @@ func (w written) Validate(ctx context.Context, obj, old *unstructured.Unstructur
 		v.Errors = append(v.Errors, field.Invalid(field.NewPath("spec"), field.OmitValueType{}, err.Error()))
 		return v
 	}
-	_, v.Errors = rules.Compile(spec)
+	if old == nil || !reflect.DeepEqual(gvr.Section(old, "spec"), gvr.Section(obj, "spec")) {
+		_, v.Errors = rules.Compile(spec)
+		return v
+	}
+	// What else changes, such as labels, is no reason to refuse rules that convert already.
+	_, doubts, errs := rules.CompileStored(spec)
+	v.Errors = errs
+	if doubted := excerpt.Errors(doubts); doubted != nil {
+		v.Warnings = append(v.Warnings, gvr.Shorten(doubted.Error()))
+	}
 	return v
 }
 

@@ -54,6 +54,39 @@ func TestRulesThatDoNotCompileAreRefused(t *testing.T) {
 	}
 }
 
+// shared are rules that keep two fields in one annotation, which was not always refused.
+const shared = `,{"keep":{"field":"c","annotation":"e.com/k"}},{"keep":{"field":"d","annotation":"e.com/k"}}`
+
+// Rules that were accepted before keep their labels changeable, with a warning; they are
+// refused where they are written.
+func TestSharedAnnotationsAreRefusedWhereRulesAreWritten(t *testing.T) {
+	const refusal = `spec.conversions[0].rules[2].keep.annotation: Duplicate value: "e.com/k"`
+	strategy := extended(t).Version("v1").Strategy
+	object := func(more string) *unstructured.Unstructured {
+		obj := &unstructured.Unstructured{Object: tree(t, rulesObject+specOf(`"Report"`, more)[1:])}
+		obj.SetResourceVersion("7")
+		return obj
+	}
+	labelled := object(shared)
+	labelled.SetLabels(map[string]string{"a": "b"})
+	for name, c := range map[string]struct {
+		obj, old     *unstructured.Unstructured
+		errs, warned string
+	}{
+		"a new object":         {object(shared), nil, refusal, ""},
+		"another spec":         {object(shared), object(""), refusal, ""},
+		"another spec of such": {object(shared + `,{"rename":{"field":"e","to":"f"}}`), object(shared), refusal, ""},
+		"a label":              {labelled, object(shared), "", refusal},
+		"what mends it":        {object(""), object(shared), "", ""},
+	} {
+		v := strategy.Validate(t.Context(), c.obj, c.old)
+		errs, warned := v.Errors, strings.Join(v.Warnings, "; ")
+		if !strings.Contains(fmt.Sprint(errs), c.errs) || c.errs == "" && len(errs) > 0 || !strings.Contains(warned, c.warned) || c.warned == "" && warned != "" {
+			t.Errorf("%s: the errors are %v, the warnings %q", name, errs, warned)
+		}
+	}
+}
+
 // Rules that definitions refer to stay: the refusal names ten of them, in order.
 func TestRulesInUseAreNotDeleted(t *testing.T) {
 	d := extended(t)

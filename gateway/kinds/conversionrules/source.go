@@ -109,7 +109,10 @@ func (s *Source) compile(kind *catalog.Resource, it *watchcache.Item[*view.Entry
 	s.epochs++
 	c := &compiled{uid: o.Metadata.UID, generation: o.Metadata.Generation, epoch: s.epochs}
 	if err == nil {
-		c.rules, err = compileSpec(o.Spec)
+		var doubts error
+		if c.rules, doubts, err = compileSpec(o.Spec); err == nil && doubts != nil {
+			s.log.Warn().Err(doubts).Str("name", it.Key).Msg("rules convert that would be refused if they were written now")
+		}
 	}
 	if err != nil {
 		c.err = fmt.Errorf("ConversionRules %q: %w", it.Key, err)
@@ -118,14 +121,14 @@ func (s *Source) compile(kind *catalog.Resource, it *watchcache.Item[*view.Entry
 	return c
 }
 
-// compileSpec compiles the JSON of a spec.
-func compileSpec(spec []byte) (*rules.Rules, error) {
+// compileSpec compiles the JSON of a spec, and tells what would be refused in it now.
+func compileSpec(spec []byte) (r *rules.Rules, doubts, err error) {
 	read, err := rules.Decode(spec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	r, errs := rules.Compile(read)
-	return r, excerpt.Errors(errs)
+	r, doubted, errs := rules.CompileStored(read)
+	return r, excerpt.Errors(doubted), excerpt.Errors(errs)
 }
 
 // Converter converts by the rules that have that name at the time of each call.

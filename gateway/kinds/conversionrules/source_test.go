@@ -103,6 +103,18 @@ func TestTheSourceFollowsRules(t *testing.T) {
 	c.converts("ks", `there are no ConversionRules "ks"`)
 }
 
+// Rules that were accepted before go on converting, and the log says what is wrong with them.
+func TestStoredRulesThatShareAnAnnotationConvert(t *testing.T) {
+	var log bytes.Buffer
+	c := serving(t, zerolog.New(&log))
+	c.written(shared)
+	c.converts("ks", `"b":"x"`)
+	c.converts("ks", `"b":"x"`)
+	if got := log.String(); strings.Count(got, `"name":"ks"`) != 1 || !strings.Contains(got, `"level":"warn"`) || !strings.Contains(got, "spec.conversions[0].rules[2].keep.annotation") {
+		t.Errorf("logged %s", got)
+	}
+}
+
 // Rules that were deleted and are there again are others, though their generation is the same.
 func TestRulesThatAreThereAgainAreOthers(t *testing.T) {
 	c := serving(t, zerolog.Nop())

@@ -85,8 +85,11 @@ func (c *status) Reconcile(ctx context.Context, q controller.Queue, key controll
 	spec, err := read(obj)
 	var compiled *rules.Rules
 	if err == nil {
-		r, errs := rules.Compile(spec)
+		r, doubts, errs := rules.CompileStored(spec)
 		compiled, err = r, excerpt.Errors(errs)
+		if doubted := excerpt.Errors(doubts); doubted != nil {
+			condition.Message = gvr.Shorten("the rules convert, but would be refused if they were written now: " + doubted.Error())
+		}
 	}
 	if err != nil {
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, reasonInvalid, gvr.Shorten(err.Error())

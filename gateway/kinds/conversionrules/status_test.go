@@ -69,7 +69,11 @@ func TestStatusFollowsRulesAndDefinitions(t *testing.T) {
 	written(specOf(`"Report"`, `,{"keep":{"field":"zone"},"remove":{"field":"zone"}}`)) // by somebody who does not check it
 	tells("Ready", "False", "Invalid", "a rule does one thing")
 	tells("Lossless", "", "", "")
+	written(specOf(`"Report"`, shared))
+	tells("Ready", "True", "Compiled", "would be refused if they were written now: spec.conversions[0].rules[2].keep.annotation: Duplicate")
+	tells("Lossless", "False", "FieldsLost", "zone")
 	written(specOf(`"Report"`, ""))
+	tells("Ready", "True", "Compiled", "the rules convert")
 	tells("Lossless", "False", "FieldsLost", "zone")
 	controllertest.MustChange(t, e, gvr.Definitions, "", "", "ks.example.com", func(obj *unstructured.Unstructured) {
 		unstructured.RemoveNestedField(obj.Object, "spec", "conversion")

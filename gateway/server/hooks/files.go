@@ -36,6 +36,8 @@ const (
 type content struct {
 	modules map[string]plugins.Revision
 	rules   map[string]*rules.Rules
+	// doubts are what is wrong with rules that convert nevertheless.
+	doubts map[string]error
 	// from is the file that a name is from.
 	from map[string]string
 }
@@ -99,7 +101,7 @@ func read(paths []string) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &content{modules: map[string]plugins.Revision{}, rules: map[string]*rules.Rules{}, from: map[string]string{}}
+	c := &content{modules: map[string]plugins.Revision{}, rules: map[string]*rules.Rules{}, doubts: map[string]error{}, from: map[string]string{}}
 	// What is said of a module comes after its bytes.
 	slices.SortStableFunc(files, func(a, b string) int { return rank(a) - rank(b) })
 	var errs []error
@@ -185,7 +187,7 @@ func (c *content) manifest(path string) error {
 		}
 		switch kind, name := obj.GetKind(), obj.GetName(); kind {
 		case offline.RulesKind:
-			r, err := offline.Rules(data)
+			r, doubts, err := offline.ServedRules(data)
 			if err == nil {
 				err = c.claim(name, path)
 			}
@@ -193,6 +195,9 @@ func (c *content) manifest(path string) error {
 				return fmt.Errorf("%s %q: %w", kind, name, err)
 			}
 			c.rules[name] = r
+			if doubts != nil {
+				c.doubts[name] = doubts
+			}
 		case "WasmModule":
 			if err := c.described(obj, path); err != nil {
 				return fmt.Errorf("%s %q: %w", kind, name, err)

@@ -191,6 +191,14 @@ func TestRulesAndModulesAnswerReviews(t *testing.T) {
 	}
 }
 
+// Rules that were accepted before go on converting, and the log says what is wrong with them.
+func TestRulesThatShareAnAnnotationConvert(t *testing.T) {
+	shared := strings.Replace(rulesTo("address"), "[{move", "[{keep: {field: a, annotation: e.com/k}}, {keep: {field: b, annotation: e.com/k}}, {move", 1)
+	s := serve(t, map[string]string{"tabs.yaml": shared}, nil)
+	s.told("spec.conversions[0].rules[1].keep.annotation: Duplicate value")
+	s.answers("/convert/tabs", converting(tab), `"address":"h"`)
+}
+
 func TestBodiesAreBounded(t *testing.T) {
 	s := serve(t, map[string]string{"tabs.yaml": rulesTo("address")}, func(o *options.Webhooks) { o.MaxRequestBodyBytes = 1 << 20 })
 	large := converting(`"` + strings.Repeat("x", 1<<20) + `"`)

@@ -96,6 +96,9 @@ func (s *served) load(ctx context.Context) error {
 	for name, r := range c.rules {
 		s.names[name] = true
 		s.use(name, r)
+		if err := c.doubts[name]; err != nil {
+			s.log.Warn().Err(err).Str("file", c.from[name]).Str("name", name).Msg("rules convert that would be refused if they were written now")
+		}
 	}
 	for name := range s.names {
 		if !c.has(name) {

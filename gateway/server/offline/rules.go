@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -52,12 +53,22 @@ func readRules(m workbench.Module) (*running, error) {
 // RulesKind is the kind of rules in files.
 const RulesKind = "ConversionRules"
 
-// Rules compiles the JSON of an object of that kind.
+// Rules compiles the JSON of an object of that kind, to check it.
 func Rules(data []byte) (*rules.Rules, error) {
-	spec, err := rules.Decode(object.Field(data, "spec"))
-	if err != nil {
+	r, doubts, err := ServedRules(data)
+	if err = errors.Join(err, doubts); err != nil {
 		return nil, err
 	}
-	r, errs := rules.Compile(spec)
-	return r, excerpt.Errors(errs)
+	return r, nil
+}
+
+// ServedRules compiles the JSON of an object of that kind, to convert by it: doubts are what
+// is wrong with rules that convert nevertheless.
+func ServedRules(data []byte) (r *rules.Rules, doubts, err error) {
+	spec, err := rules.Decode(object.Field(data, "spec"))
+	if err != nil {
+		return nil, nil, err
+	}
+	r, doubted, errs := rules.CompileStored(spec)
+	return r, excerpt.Errors(doubted), excerpt.Errors(errs)
 }

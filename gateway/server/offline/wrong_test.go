@@ -27,6 +27,7 @@ func TestWhichFileIsWrong(t *testing.T) {
 		"{":             "odd.yaml: yaml: ",
 		"kind: CronTab": `odd.yaml: it has a "CronTab", neither ConversionRules nor a module`,
 		"":              `odd.yaml: it has a "", neither`,
+		"kind: ConversionRules\nspec: {conversions: [{from: v1, to: v2, rules: [{keep: {field: a, annotation: e.com/k}}, {keep: {field: b, annotation: e.com/k}}]}]}": `odd.yaml: spec.conversions[0].rules[1].keep.annotation: Duplicate value: "e.com/k"`,
 	} {
 		_, err := (offline.Tools{}).Prove(t.Context(), workbench.Proof{Module: workbench.Module{Name: "odd.yaml", Content: []byte(text)}, Definitions: fits})
 		if err == nil || !strings.HasPrefix(err.Error(), want) || errors.As(err, new(workbench.DefinitionError)) {
