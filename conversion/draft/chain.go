@@ -44,25 +44,6 @@ func apart(all []Draft) {
 	}
 }
 
-// distinct gives each field of a draft an annotation of its own: names of annotations lack
-// most signs that names of fields may have, so that of two places one may be made.
-func distinct(ops []Op) {
-	known := map[string]bool{}
-	for _, op := range ops {
-		k := op.Keep
-		if op.Restore != nil {
-			k = op.Restore
-		}
-		if k == nil {
-			continue
-		}
-		if known[k.Name()] {
-			k.Annotation = summed("", op.of.steps)
-		}
-		known[k.Name()] = true
-	}
-}
-
 // owned finds out whether the annotation of an operation is that of another field, and names
 // it after its version then.
 func (op *Op) owned(known map[string]*keeping, k *rules.Keep, version string, away bool) {

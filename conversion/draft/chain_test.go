@@ -143,6 +143,13 @@ func TestPlacesOfOneNameAreKeptApart(t *testing.T) {
 			t.Errorf("%s", strings.Join(got, "\n"))
 		}
 	}
+	// A place has its name whatever others a version has, and whichever comes first.
+	fewer := Version{"v3", specWith(t, `"a/b":{"type":"string"},"z":{"type":"integer"}`)}
+	for _, all := range [][]Draft{Chain(with, without, fewer), {Between(with, without), Between(without, fewer)}} {
+		if got := through(t, all, widget("v1", spec), "v2", "v3"); !slices.Contains(sorted(got[1]), `"a/b":"3"`) {
+			t.Errorf("a version with one of the places: %s", strings.Join(got, "\n"))
+		}
+	}
 	other := Version{"v3", specWith(t, `"a.b":{"type":"string"},"z":{"type":"integer"}`)}
 	plain := Version{"v1", specWith(t, `"a":{"type":"object","properties":{"b":{"type":"string"},"stays":{"type":"string"}}},"z":{"type":"integer"}`)}
 	got := through(t, Chain(plain, without, other), widget("v1", `{"a":{"b":"2","stays":"s"},"z":1}`), "v3")

@@ -76,7 +76,6 @@ func Between(from, to Version) Draft {
 	for i := range d.Ops {
 		d.Ops[i].check()
 	}
-	distinct(d.Ops)
 	if w.cut {
 		d.Ops = append(d.Ops, Op{Why: "the versions differ in more than is compared here: write the rest by hand"})
 	}

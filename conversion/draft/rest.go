@@ -157,9 +157,9 @@ func shareWord(a, b *unit) bool {
 const longest = 63
 
 // annotation is the name of the annotation that keeps a field, "" for that which rules
-// choose; it names one that would be too long.
+// choose; it names one that would be too long, or could be that of another place as well.
 func annotation(steps []string) string {
-	if len(strings.Join(steps, ".")) <= longest {
+	if len(strings.Join(steps, ".")) <= longest && !slices.ContainsFunc(steps, unlike) {
 		return ""
 	}
 	return summed("", steps)
@@ -172,7 +172,7 @@ func orderIn(at []string) string {
 		return ""
 	}
 	const begin = "order-of-"
-	if name := begin + strings.Join(at, "."); len(name) <= longest && !slices.ContainsFunc(at, func(step string) bool { return !wordy.MatchString(step) }) {
+	if name := begin + strings.Join(at, "."); len(name) <= longest && !slices.ContainsFunc(at, unlike) {
 		return domain + name
 	}
 	return summed(begin, at)
@@ -180,6 +180,9 @@ func orderIn(at []string) string {
 
 // wordy are steps that the name of an annotation can have as they are, even as its end.
 var wordy = regexp.MustCompile(`^[A-Za-z0-9_-]*[A-Za-z0-9]$`)
+
+// unlike tells whether the name of an annotation has to have something else for a step.
+func unlike(step string) bool { return !wordy.MatchString(step) }
 
 // domain is that of annotations.
 const domain = "conversion.wasmgate.dev/"

@@ -66,7 +66,7 @@ spec:
 		t.Fatal(err)
 	}
 	rules := filesOf(made, "rules.yaml")[0]
-	for _, want := range []string{"# CHECK: spec.hosts", "  #   or: ", "- fromList: {field: spec.host}", "- keep: {field: spec.colour}", `- restore: {field: "spec[\"odd.name/x\"]"}`, "from: v1alpha1\n    to: v1\n"} {
+	for _, want := range []string{"# CHECK: spec.hosts", "  #   or: ", "- fromList: {field: spec.host}", "- keep: {field: spec.colour}", `- restore: {field: "spec[\"odd.name/x\"]", annotation: "conversion.wasmgate.dev/odd-name-x-0db88c53"}`, "from: v1alpha1\n    to: v1\n"} {
 		if !strings.Contains(string(rules), want) {
 			t.Errorf("no %s in\n%s", want, rules)
 		}
