@@ -146,11 +146,6 @@ type invocation struct {
 	param   runtime.Object // nil when there is none
 }
 
-// resource is that of a request at the version that matched.
-func (i invocation) resource(r *request) schema.GroupVersionResource {
-	return admission.ResourceAt(r, i.version)
-}
-
 // each finds out with which bindings and parameters a policy is asked about a
 // request, in order. What is wrong goes to wrong.
 func (c *common) each(ctx context.Context, r *request, bindings []*Binding, params Params, ask func(invocation) error, wrong func(*fault)) error {

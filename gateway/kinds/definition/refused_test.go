@@ -104,9 +104,9 @@ func TestCRDFinalizer_doesNotTellEveryWord(t *testing.T) {
 		}
 		says("request 1")
 		says("request 1")
-		time.Sleep(content.Recheck - 1)
+		time.Sleep(content.Recheck - time.Nanosecond)
 		says("request 1")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		says("request 4")
 		says("request 4")
 		broken.Store(0)
