@@ -243,3 +243,16 @@ func TestVariablesThatAreCompared(t *testing.T) {
 		t.Errorf("%v, %v", w.After, err)
 	}
 }
+
+// All variables as a part of what is made are no way into each of them, over and over.
+func TestVariablesAsAPart(t *testing.T) {
+	variables := `{"name":"a","expression":"'c6'"},{"name":"c0","expression":"0"}`
+	for i := 1; i <= 6; i++ {
+		one := fmt.Sprintf("variables.c%d, ", i-1)
+		variables += fmt.Sprintf(`,{"name":"c%d","expression":"[%s]"}`, i, strings.TrimSuffix(strings.Repeat(one, 100), ", "))
+	}
+	w := newWorld(t)
+	if err := w.mutate(w.request(), map[string]string{"p": `"variables":[` + variables + `],` + mutating(config(`Object{x: variables}`))}, nil); w.After["x"] != nil {
+		t.Errorf("%v, %v", w.After["x"], err)
+	}
+}

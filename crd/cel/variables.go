@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 )
 
 // TakesVariablesWhole tells that an expression has the value of all variables in its hands,
@@ -19,7 +20,8 @@ func TakesVariablesWhole(text string) bool {
 		switch {
 		case isVariables(e):
 			whole++
-		case e.Kind() == ast.SelectKind && isVariables(e.AsSelect().Operand()):
+		case e.Kind() == ast.SelectKind && isVariables(e.AsSelect().Operand()),
+			e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.OptSelect && isVariables(e.AsCall().Args()[0]):
 			whole-- // the operand is visited, too
 		}
 	}))

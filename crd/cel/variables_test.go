@@ -8,6 +8,8 @@ func TestTakesVariablesWhole_CEL25(t *testing.T) {
 		"has(variables.a) && object.variables":   false,
 		"[1].map(x, x + variables.a)":            false,
 		"'variables'":                            false,
+		"variables.?a.orValue(1)":                false,
+		"optional.of(variables).?a":              true,
 		"variables.":                             false,
 		"dyn(variables).v":                       true,
 		"[variables] == [variables]":             true,

@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apiserver/pkg/cel/lazy"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 )
 
@@ -35,6 +36,7 @@ func typeNames(v ref.Val, place []string) error {
 				return err
 			}
 		}
+	case *lazy.MapValue: // the variables of a policy, which are no part of what is made
 	case traits.Mapper:
 		for it := x.Iterator(); it.HasNext() == types.True; {
 			if err := typeNames(x.Get(it.Next()), place); err != nil {
