@@ -25,3 +25,15 @@ func Bundle(texts ...[]byte) []byte {
 	}
 	return out.Bytes()
 }
+
+// Certificates are the certificates of a text in PEM, in its order, without what else is in
+// it, such as the private key of one that is a certificate and its key in a single file.
+func Certificates(text []byte) []byte {
+	var out bytes.Buffer
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: block.Bytes}) // a buffer takes everything
+		}
+	}
+	return out.Bytes()
+}

@@ -261,6 +261,36 @@ func TestFromFiles_ReloadsAndNamesTheServer(t *testing.T) {
 	}
 }
 
+// A file with the certificate and its key is not published with the key.
+func TestFromFiles_TrustHasNoKey(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pki")
+	selfSigned(t, dir, []string{"one.example"}, &clock{time.Now()})
+	both := filepath.Join(dir, "both.pem")
+	var text []byte
+	for _, name := range []string{"serving.key", "serving.crt"} {
+		part, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, part...)
+	}
+	if err := os.WriteFile(both, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := FromFiles(both, both)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(s.Trust()); strings.Contains(got, "PRIVATE") || !strings.Contains(got, "BEGIN CERTIFICATE") {
+		t.Errorf("%.60s", got)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(s.Trust())
+	if _, err := leaf(t, s).Verify(x509.VerifyOptions{Roots: roots, DNSName: "one.example"}); err != nil {
+		t.Error(err)
+	}
+}
+
 func replace(t *testing.T, from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)

@@ -87,7 +87,7 @@ func FromFiles(certFile, keyFile string) (*Serving, error) {
 		if err != nil {
 			return nil, fmt.Errorf("serving certificate: %w", err)
 		}
-		seen, s.trust = at, bundle
+		seen, s.trust = at, Certificates(bundle) // the file may hold the key, too
 		return &pair, nil
 	}
 	_, err := s.GetCertificate(nil)

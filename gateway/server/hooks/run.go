@@ -173,7 +173,7 @@ func authorities(file string) ([]byte, error) {
 	if !x509.NewCertPool().AppendCertsFromPEM(data) {
 		return nil, fmt.Errorf("--tls-ca-file: %s has no certificate in PEM form", file)
 	}
-	return data, nil
+	return pki.Certificates(data), nil // which is published: the file may hold a key, too
 }
 
 func (w *webhooks) run(ctx context.Context, listener net.Listener, seen string, started func(options.WebhookStarted)) error {

@@ -96,6 +96,26 @@ func TestWhatKeepsItFromStarting(t *testing.T) {
 	}
 }
 
+// A file of authorities that has a key, too, is not published with it.
+func TestAuthoritiesHaveNoKey(t *testing.T) {
+	cert, key := certificate(t)
+	var text []byte
+	for _, file := range []string{key, cert} {
+		part, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, part...)
+	}
+	both := filepath.Join(t.TempDir(), "both.pem")
+	if err := os.WriteFile(both, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := authorities(both); err != nil || strings.Contains(string(got), "PRIVATE") || !strings.Contains(string(got), "BEGIN CERTIFICATE") {
+		t.Errorf("%.60s, %v", got, err)
+	}
+}
+
 // trapping is a module whose fault is seen only once it runs.
 func trapping() string {
 	return string(plugintest.Echo("").With("_initialize", plugintest.Func{Code: plugintest.Trap}).Bytes())
