@@ -7,9 +7,9 @@ import (
 	"github.com/wasmgate/wasmgate/storage"
 )
 
-// Rewritten is what is stored under a key as it should be: at the storage version, and
-// without what the schema drops. changed reports whether it is not so already, or not
-// kept as it would be now.
+// Rewritten is what is stored under a key as it should be: at the storage version. One that
+// is so already and kept as it would be now is left as it is, with what the schema drops;
+// changed reports whether it is another one, which has nothing of that.
 func (r *Renderer) Rewritten(ctx context.Context, kv storage.KV) (value []byte, changed bool, err error) {
 	if r.Def.TTL != nil {
 		return nil, false, nil // it goes by itself; a rewrite would let it live for ever
