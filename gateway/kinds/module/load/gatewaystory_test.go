@@ -33,16 +33,29 @@ func (s shelf) Sweep(ctx context.Context, referenced func(context.Context) (map[
 	if err != nil {
 		return 0, err
 	}
-	for _, d := range slices.Sorted(maps.Keys(s.content.blobs)) {
+	for _, d := range s.content.held() {
 		if used[d] {
 			continue
 		}
-		if err := s.seat.Meet(ctx, func() error { delete(s.content.blobs, d); return nil }); err != nil {
+		if err := s.seat.Meet(ctx, func() error { s.content.remove(d); return nil }); err != nil {
 			return removed, err
 		}
 		removed++
 	}
 	return removed, nil
+}
+
+// held are the digests of what is there, which two leaders may look at, one of them late.
+func (c *memoryContent) held() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.blobs))
+}
+
+func (c *memoryContent) remove(digest string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.blobs, digest)
 }
 
 // Contents that no module refers to go and no others, not those of a module of which the cache
