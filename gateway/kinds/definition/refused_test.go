@@ -40,16 +40,26 @@ func refusal(t *testing.T, o *controllertest.Objects) string {
 // ever, past all limits.
 func TestCRDFinalizer_saysTheSameOfTheSameFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := controllertest.WithCronTabs(t, 30)
+		const tabs, rounds = 30, 6
+		o := controllertest.WithCronTabs(t, tabs)
 		controllertest.DeleteDefinition(t, o)
 		var reports, refusals atomic.Int32
+		var asked [rounds]chan struct{} // closed when a round has come to its last delete
+		for i := range asked {
+			asked[i] = make(chan struct{})
+		}
 		o.Fail(func(op string, key controller.Key) error {
 			switch {
 			case op == "update/status":
 				reports.Add(1)
-			case op == "delete": // whose turn is when differs from run to run
-				refusals.Add(1)
-				time.Sleep(time.Duration(31*int(key.Name[len(key.Name)-1])%17) * time.Duration(refusals.Load()))
+			case op == "delete": // of which another one ends last in each round
+				n := int(refusals.Add(1)) - 1
+				switch round := asked[n/tabs]; n % tabs {
+				case n / tabs:
+					<-round
+				case tabs - 1:
+					close(round)
+				}
 				return apierrors.NewForbidden(key.GroupResource, key.Name, fmt.Errorf("webhook said no"))
 			}
 			return nil
@@ -67,8 +77,8 @@ func TestCRDFinalizer_saysTheSameOfTheSameFailures(t *testing.T) {
 		if !strings.Contains(message, "work/tab-0: ") || !strings.HasSuffix(message, "and 27 more") || strings.Count(message, "webhook said no") != 3 {
 			t.Errorf("it says %q", message)
 		}
-		for range 5 {
-			time.Sleep(2 * content.Recheck)
+		for range rounds - 1 {
+			<-time.After(2 * content.Recheck) // by the bubble's clock: other words are told then
 			if again := fails(); again != message {
 				t.Errorf("it says %q, not %q", again, message)
 			}
@@ -104,9 +114,9 @@ func TestCRDFinalizer_doesNotTellEveryWord(t *testing.T) {
 		}
 		says("request 1")
 		says("request 1")
-		time.Sleep(content.Recheck - time.Nanosecond)
+		<-time.After(content.Recheck - time.Nanosecond) // by the bubble's clock
 		says("request 1")
-		time.Sleep(time.Nanosecond)
+		<-time.After(time.Nanosecond)
 		says("request 4")
 		says("request 4")
 		broken.Store(0)
