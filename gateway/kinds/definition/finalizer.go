@@ -193,8 +193,8 @@ func (c *Finalizer) sweep(ctx context.Context, s controller.Scope, obj *unstruct
 func builtIn(d *crd.Definition) bool { return d.UID == "" }
 
 // release reports why there is nothing left to do and removes the finalizer, in one
-// write of the status: those of the definition itself are others' to refuse. While others hold the definition it goes on terminating, and takes nothing
-// new.
+// write of the status: those of the definition itself are others' to refuse. While others
+// hold the definition it goes on terminating, and takes nothing new.
 func (c *Finalizer) release(ctx context.Context, q controller.Queue, key controller.Key, obj *unstructured.Unstructured, reason, message string) error {
 	others := slices.DeleteFunc(obj.GetFinalizers(), func(f string) bool {
 		return f == apiextensionsv1.CustomResourceCleanupFinalizer
